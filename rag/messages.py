@@ -34,8 +34,7 @@ class Message:
     def from_json(cls, data: Mapping[str, Any]) -> Message:
         """Rebuild what `to_json` wrote."""
         params = {
-            k: cls.from_json(v) if isinstance(v, Mapping) and "template" in v else v
-            for k, v in data["params"].items()
+            k: cls.from_json(v) if isinstance(v, Mapping) and "template" in v else v for k, v in data["params"].items()
         }
         return cls(data["template"], params)
 

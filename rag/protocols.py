@@ -75,6 +75,14 @@ class ChatModel(Protocol):
     def name(self) -> str:
         """As shown, e.g. "ollama:qwen3:8b"."""
 
+    @property
+    def revision(self) -> str:
+        """The server's digest of the model's weights, for run records; empty where the server tells none."""
+
+    @property
+    def context_limit(self) -> int:
+        """The most tokens that prompt and answer may take together."""
+
     def stream(self, messages: Sequence[Mapping[str, str]], *, num_ctx: int, num_predict: int) -> Iterator[ChatPiece]:
         """Yield the answer piece by piece, deterministic (temperature 0, fixed seed).
         Closing the iterator ends the request. Raises `ChatError`."""
@@ -84,7 +92,7 @@ class ChunkStore(Protocol):
     """Vectors by id. Several vectors may belong to one chunk: ids and metadata are the caller's."""
 
     def add(self, ids: Sequence[str], vectors: Vectors, chunk_ids: Sequence[str], paths: Sequence[str]) -> None:
-        """Add or replace vectors, (n, dimension). All or none of a call is visible after a crash of this call's batch."""
+        """Add or replace vectors, (n, dimension). A crash may leave a part of them: ids of no chunk are harmless."""
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove vectors; unknown ids are ignored."""

@@ -33,6 +33,11 @@ class Paths:
             Path(data or os.environ.get("KONSPEKT_DATA") or ".konspekt").expanduser().absolute(),
         )
 
+    @property
+    def notes_is_default(self) -> bool:
+        """Whether nobody chose the notes folder: only then is it made where it is missing."""
+        return self.notes == Path("notes").absolute()
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -56,8 +61,8 @@ class Settings:
     max_file_mb: int = 200
     parse_seconds: int = 600
     keep_alive: str = "5m"
-    ollama_url: str = field(default="http://127.0.0.1:11434", metadata={"environment": "KONSPEKT_OLLAMA"})
-    chroma_url: str = field(default="", metadata={"environment": "KONSPEKT_CHROMA"})
+    ollama_url: str = field(default="http://127.0.0.1:11434", metadata={"environment": True})
+    chroma_url: str = field(default="", metadata={"environment": True})
 
     @classmethod
     def load(cls, data: Path) -> Self:
@@ -70,8 +75,9 @@ class Settings:
                 msg("Cannot read {file}: {reason}. Mend or delete that file.", file=str(file), reason=str(error))
             ) from error
         settings = cls(**_checked(stored, file))
-        environment = {f.name: os.environ.get(f.metadata["environment"]) for f in fields(cls) if f.metadata}
-        return replace(settings, **{k: v for k, v in environment.items() if v})
+        ollama = os.environ.get("KONSPEKT_OLLAMA") or settings.ollama_url
+        chroma = os.environ.get("KONSPEKT_CHROMA") or settings.chroma_url
+        return replace(settings, ollama_url=ollama, chroma_url=chroma)
 
     def save(self, data: Path) -> None:
         """Write `settings.toml`, whole or not at all."""
@@ -86,7 +92,9 @@ class Settings:
             draft.replace(data / "settings.toml")
         except OSError as error:
             raise SettingsError(
-                msg("Cannot write to the data folder {folder}: {reason}.", folder=str(data), reason=error.strerror or "")
+                msg(
+                    "Cannot write to the data folder {folder}: {reason}.", folder=str(data), reason=error.strerror or ""
+                )
             ) from error
 
 
@@ -97,8 +105,12 @@ def _checked(values: Mapping[str, Any], file: Path) -> dict[str, Any]:
         right = isinstance(value, int | float) if kind is float else isinstance(value, kind)
         if name not in defaults or not right or not _in_range(name, value):
             raise SettingsError(
-                msg("{file}: the setting “{name}” cannot be {value}. Mend or delete that line.",
-                    file=str(file), name=name, value=repr(value))
+                msg(
+                    "{file}: the setting “{name}” cannot be {value}. Mend or delete that line.",
+                    file=str(file),
+                    name=name,
+                    value=repr(value),
+                )
             )
     return dict(values)
 

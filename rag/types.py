@@ -248,7 +248,7 @@ class FileProgress:
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """A snapshot for the pages. `model` is "loading", "ready" or "failed"; `rebuilding` is the share done
+    """A snapshot for the pages. `loading` tells what the model is doing while it loads. `model` is "loading", "ready" or "failed"; `rebuilding` is the share done
     (0..1) of a new index that is being built beside this one, or `None`."""
 
     files: int
@@ -260,6 +260,7 @@ class IndexStatus:
     error: Message | None = None
     rebuilding: float | None = None
     watching: bool = False
+    loading: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)

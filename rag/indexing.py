@@ -1,0 +1,140 @@
+"""One file into the index, or out of it: parse, chunk, embed what is new, replace the old version as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from rag.chunking import CHUNKER_VERSION, chunk_document, embedding_texts, keyword_text
+from rag.errors import ParsingError, PasswordNeeded
+from rag.index import EmbeddedChunk, Index, IndexIdentity, text_digest
+from rag.messages import Message, msg
+from rag.parsing import PARSER_VERSION, ParseSettings
+from rag.protocols import Embedder, Vectors
+from rag.types import Chunk, FileProgress, FileState, FileStatus, Fingerprint, ParsedDocument
+
+Progress = Callable[[FileProgress], None]
+
+
+class Stopped(Exception):
+    """The work was told to stop; the file keeps its old version."""
+
+
+class Parser(Protocol):
+    """What `rag.parsing.worker.ParserProcess` offers."""
+
+    def parse(
+        self,
+        path: Path,
+        settings: ParseSettings,
+        seconds: float,
+        progress: Callable[[int, int], None] | None = None,
+        stopped: Callable[[], bool] | None = None,
+    ) -> ParsedDocument:
+        """Parse a file or raise `ParsingError`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a file: its state, and how many of its passages went through the model."""
+
+    status: FileStatus
+    embedded: int = 0
+
+
+def index_identity(name: str, embedder: Embedder) -> IndexIdentity:
+    """Return what an index built now with this embedder would be made by."""
+    return IndexIdentity(name, embedder.identity, f"{CHUNKER_VERSION}/{PARSER_VERSION}")
+
+
+@dataclass(frozen=True, slots=True)
+class Indexer:
+    """Puts files into one index with one embedder. `donor` is an older index whose vectors may be reused:
+    it must come from the same model."""
+
+    index: Index
+    embedder: Embedder
+    parser: Parser
+    parse_settings: ParseSettings
+    parse_seconds: float
+    stopped: Callable[[], bool] = lambda: False
+    donor: Index | None = None
+
+    def index_file(self, path: str, real: Path, fingerprint: Fingerprint, progress: Progress) -> Outcome:
+        """Index one file. What is wrong with the file becomes its state; what is wrong with the model or
+        the store is raised, and the file keeps its old version."""
+        try:
+            document = self._parse(path, real, progress)
+        except PasswordNeeded as error:
+            return self._without_chunks(
+                FileStatus(path, "password needed", fingerprint.size, error=error.message), fingerprint
+            )
+        except ParsingError as error:
+            if self.stopped():
+                raise Stopped from error
+            return self._without_chunks(FileStatus(path, "failed", fingerprint.size, error=error.message), fingerprint)
+        chunks = chunk_document(document, path, self.embedder.count_tokens, self.embedder.window)
+        state: FileState = "indexed" if chunks else "no text"
+        error = None if chunks else _no_text(document)
+        status = FileStatus(path, state, fingerprint.size, len(chunks), error, document.meta, document.report)
+        if not chunks:
+            return self._without_chunks(status, fingerprint)
+        chunks = [replace(chunk, date=document.meta.date) for chunk in chunks]
+        embedded_chunks, embedded = self._embed(path, chunks, progress)
+        progress(FileProgress(path, "storing"))
+        self.index.replace(status, fingerprint, embedded_chunks)
+        return Outcome(status, embedded)
+
+    def _parse(self, path: str, real: Path, progress: Progress) -> ParsedDocument:
+        progress(FileProgress(path, "parsing"))
+
+        def pages(done: int, total: int) -> None:
+            progress(FileProgress(path, "parsing", done, total))
+
+        document = self.parser.parse(real, self.parse_settings, self.parse_seconds, pages, self.stopped)
+        if self.stopped():
+            raise Stopped
+        return document
+
+    def _without_chunks(self, status: FileStatus, fingerprint: Fingerprint) -> Outcome:
+        self.index.replace(status, fingerprint)
+        return Outcome(status)
+
+    def _embed(self, path: str, chunks: Sequence[Chunk], progress: Progress) -> tuple[list[EmbeddedChunk], int]:
+        texts = [embedding_texts(chunk, self.embedder.count_tokens, self.embedder.window) for chunk in chunks]
+        digests = [tuple(text_digest(text) for text in windows) for windows in texts]
+        by_digest = {d: t for ds, ts in zip(digests, texts, strict=True) for d, t in zip(ds, ts, strict=True)}
+        known = self._known(list(by_digest))
+        missing = [digest for digest in by_digest if digest not in known]
+
+        def count(done: int) -> None:
+            progress(FileProgress(path, "embedding", done, len(missing)))
+            if self.stopped():
+                raise Stopped
+
+        if missing:
+            count(0)
+            known.update(
+                zip(missing, self.embedder.embed_passages([by_digest[d] for d in missing], count), strict=True)
+            )
+        fresh = set(missing)
+        new = sum(not fresh.isdisjoint(ds) for ds in digests)
+        chunks_with_vectors = [
+            EmbeddedChunk(chunk, keyword_text(chunk), ds, tuple(known[d] for d in ds))
+            for chunk, ds in zip(chunks, digests, strict=True)
+        ]
+        return chunks_with_vectors, new
+
+    def _known(self, digests: Sequence[str]) -> dict[str, Vectors]:
+        known = self.index.vectors_for(digests)
+        if self.donor and len(known) < len(digests):
+            known |= self.donor.vectors_for([digest for digest in digests if digest not in known])
+        return known
+
+
+def _no_text(document: ParsedDocument) -> Message:
+    if document.report.warnings:
+        return document.report.warnings[0]
+    return msg("No readable text in this file.")

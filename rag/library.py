@@ -1,0 +1,304 @@
+"""The library: the notes folder, its index and what can be asked of it. Pages and the command line hold only this."""
+
+from __future__ import annotations
+
+import io
+import logging
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+from filelock import FileLock, Timeout
+
+from rag.answering import answer
+from rag.doctor import doctor
+from rag.errors import ChatError, KonspektError, QuestionError, SettingsError, StoreError
+from rag.evaluation import evaluate
+from rag.indexing import Indexer, Progress
+from rag.llm import OllamaChat, list_models
+from rag.messages import msg
+from rag.parsing import ParseSettings
+from rag.parsing.worker import ParserProcess
+from rag.protocols import ChatModel
+from rag.reply import Reply
+from rag.reranking import load_reranker
+from rag.serving import Serving, Shelf
+from rag.settings import SENTENCE_RERANKER, Paths, Settings
+from rag.syncing import Synchronizer
+from rag.types import Check, Chunk, FileStatus, Filters, IndexStatus, Mode, PageBox, SearchResult, SyncResult
+from rag.uploads import UploadResult, add_file, throw_away
+from rag.watching import SETTLE, Worker
+
+
+log = logging.getLogger(__name__)
+
+
+class Library:
+    """One notes folder and its data folder. Safe to use from several threads; one process at a time."""
+
+    def __init__(self, paths: Paths, settings: Settings, lock: FileLock) -> None:
+        self.paths = paths
+        self._settings = settings
+        self._lock = lock
+        self._parser = ParserProcess()
+        self._worker = Worker(self._work, self._remove_gone)
+        self._shelf = Shelf(paths.data, lambda: self._settings)
+        self._synchronizer = Synchronizer(paths.notes, paths.data, lambda: self._worker.stopping)
+        self._warming: threading.Thread | None = None
+
+    @classmethod
+    def open(cls, paths: Paths, settings: Settings | None = None) -> Self:
+        """Open a library, quickly: models load later. Raises `SettingsError`, `StoreError`."""
+        _make_folder(paths.data)
+        if paths.notes_is_default:
+            _make_folder(paths.notes)
+        lock = FileLock(paths.data / "lock")
+        try:
+            lock.acquire(blocking=False)
+        except Timeout as error:
+            raise StoreError(
+                msg(
+                    "Konspekt is already running with the data folder {folder}. Use its window, or close it first.",
+                    folder=str(paths.data),
+                )
+            ) from error
+        try:
+            return cls(paths, settings or Settings.load(paths.data), lock)
+        except BaseException:
+            lock.release()
+            raise
+
+    def close(self) -> None:
+        """Stop all work and release the data folder."""
+        self._worker.stop()
+        if self._warming is not None:
+            self._warming.join()
+        self._parser.close()
+        self._shelf.close()
+        self._lock.release()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._settings
+
+    def change_settings(self, settings: Settings) -> None:
+        """Save and apply. Another embedder gets an index of its own, which takes over when it is complete."""
+        settings.save(self.paths.data)
+        self._settings = settings
+        self._worker.poke()
+
+    def warm_up(self) -> None:
+        """Load the models in the background."""
+        if self._warming is None:
+            self._warming = threading.Thread(target=self._load_quietly, name="konspekt-warm-up", daemon=True)
+            self._warming.start()
+
+    def start_watching(self) -> None:
+        """Keep the index at what the folder holds, in the background, from now on."""
+        self._worker.start(self.paths.notes)
+
+    def rescan(self) -> None:
+        """Look at the folder again, now."""
+        self._worker.poke()
+
+    def status(self) -> IndexStatus:
+        """Return a snapshot; cheap."""
+        catalog, work, successor = self._shelf.catalog(), self._synchronizer.work, self._shelf.successor
+        files, chunks = catalog.counts() if catalog else (0, 0)
+        serving = self._shelf.serving
+        return IndexStatus(
+            files=files,
+            chunks=chunks,
+            queued=len(work.queued),
+            active=(work.active,) if work.active else (),
+            model=self._shelf.state,
+            embedder=serving.index.identity.embedder if serving else self._settings.embedder,
+            error=self._shelf.error or self._worker.error,
+            rebuilding=successor.index.catalog.counts()[0] / max(files, 1) if successor else None,
+            watching=self._worker.running,
+            loading=self._shelf.loading,
+        )
+
+    def sync(self, progress: Progress | None = None) -> SyncResult:
+        """Bring the index to what the folder holds, once, in the foreground. Raises `KonspektError`."""
+        serving = self._shelf.prepare()
+        if self._shelf.error:
+            raise SettingsError(self._shelf.error)
+        if self._shelf.successor is None:
+            return self._synchronizer.run(self._indexer(serving), progress).result
+        result = self._synchronizer.run(self._indexer(self._shelf.successor, serving), progress).result
+        self._shelf.swap()
+        return result
+
+    def files(self) -> list[FileStatus]:
+        """Return every file known, by path, those waiting to be indexed included."""
+        catalog = self._shelf.catalog()
+        known = {status.path: status for status in catalog.files()} if catalog else {}
+        for failure in self._synchronizer.unreadable:
+            known[failure.file] = FileStatus(failure.file, "failed", error=failure.error)
+        for path in self._synchronizer.work.queued:
+            known[path] = replace(known.get(path, FileStatus(path, "waiting")), state="waiting", error=None)
+        return [known[path] for path in sorted(known)]
+
+    def chunks(self, path: str) -> list[Chunk]:
+        """Return a file's passages in order. Raises `QuestionError` for a file that is not known."""
+        catalog = self._shelf.catalog()
+        if catalog is None or path not in catalog.fingerprints():
+            raise QuestionError(msg("There is no file “{file}” in the index. See “files” for their names.", file=path))
+        return catalog.chunks_of(path)
+
+    def neighbours(self, chunk: Chunk) -> list[Chunk]:
+        """Return the passages before and after this one in its file."""
+        return [c for c in self.chunks(chunk.path) if abs(c.ordinal - chunk.ordinal) == 1]
+
+    def search(
+        self,
+        query: str,
+        k: int | None = None,
+        mode: Mode | None = None,
+        rerank: bool | None = None,
+        filters: Filters | None = None,
+    ) -> SearchResult:
+        """Find passages. What is not given is taken from the settings. Raises `QuestionError`, `KonspektError`."""
+        if not query.strip():
+            raise QuestionError(msg("The question is empty. Type what you want to know."))
+        k = self._settings.top_k if k is None else k
+        if k < 1:
+            raise QuestionError(msg("The number of passages must be at least 1."))
+        with self._shelf.use() as serving:
+            paths = serving.index.catalog.paths(filters) if filters and filters != Filters() else None
+            return self._retriever(serving, rerank).search(
+                query, k, mode or self._settings.mode, self._reranks(rerank), paths, self._settings.refusal
+            )
+
+    def ask(
+        self,
+        question: str,
+        k: int | None = None,
+        use_llm: bool = True,
+        filters: Filters | None = None,
+        history: Sequence[tuple[str, str]] = (),
+    ) -> Reply:
+        """Search and answer. The passages are there at once, the text streams as the reply is iterated."""
+        result = self.search(question, k, filters=filters)
+        chat = self._chat() if use_llm and not self._settings.quotes_only else None
+        return answer(result, question, chat=chat, embedder=self._shelf.load().embedder, history=history)
+
+    def add_file(self, name: str, data: BinaryIO | bytes, replace: bool = False) -> UploadResult:
+        """Put an uploaded file into the notes folder. Raises `UploadError`."""
+        stream = io.BytesIO(data) if isinstance(data, bytes) else data
+        result = add_file(self.paths.notes, name, stream, self._settings.max_file_mb * 1_000_000, replace=replace)
+        self._worker.poke()
+        return result
+
+    def delete_file(self, path: str) -> None:
+        """Move a file to the trash in the data folder, and its passages out of the index. Raises `UploadError`."""
+        throw_away(self.paths.notes, self.paths.data, path)
+        self._remove_gone()
+
+    def retry(self, path: str) -> None:
+        """Index a file again, as if it had changed."""
+        for serving in self._shelf.all():
+            serving.index.remove(path)
+        self._worker.poke()
+
+    def page_image(self, path: str, page: int, boxes: Sequence[PageBox] = (), scale: float = 2.0) -> bytes:
+        """Return a page as PNG, with boxes drawn. Raises `ParsingError` where the file has no pages to show."""
+        from rag.parsing.page_image import page_image
+
+        return page_image(self.real_path(path), page, boxes, scale)
+
+    def real_path(self, path: str) -> Path:
+        """Return where a file lies on disk."""
+        return self.paths.notes / path
+
+    def chat_models(self) -> list[str]:
+        """Return the chat models that Ollama has. Raises `ChatError`."""
+        return list_models(self._settings.ollama_url)
+
+    def evaluate(
+        self,
+        questions: Sequence[Mapping[str, Any]],
+        ks: Sequence[int] = (1, 3, 5),
+        modes: Sequence[Mode] = ("hybrid",),
+        by: str | None = None,
+        rerank: bool | None = None,
+    ) -> dict[str, Any]:
+        """Measure retrieval on control questions, as the command-line contract says."""
+
+        def search(query: str, k: int, mode: Mode) -> SearchResult:
+            return self.search(query, k, mode, rerank)
+
+        return evaluate(search, questions, ks, modes, by)
+
+    def doctor(self) -> list[Check]:
+        """Tell what works here and what does not."""
+        return doctor(self.paths, self._settings)
+
+    def _work(self) -> bool:
+        """One pass of the worker over the index that answers and over its successor."""
+        if self._shelf.serving is None:
+            self._synchronizer.preview(self._shelf.catalog())
+        serving = self._shelf.prepare()
+        done = self._synchronizer.run(self._indexer(serving), settle=SETTLE, interrupted=lambda: self._worker.poked)
+        successor = self._shelf.successor
+        if not done.complete or successor is None:
+            return done.complete
+        built = self._synchronizer.run(
+            self._indexer(successor, serving), settle=SETTLE, interrupted=lambda: self._worker.poked
+        )
+        if built.complete:
+            self._shelf.swap()
+        return built.complete
+
+    def _remove_gone(self) -> None:
+        for serving in self._shelf.all():
+            self._synchronizer.remove_gone(serving.index)
+
+    def _indexer(self, target: Serving, donor: Serving | None = None) -> Indexer:
+        same_model = donor is not None and donor.index.identity.model == target.index.identity.model
+        return Indexer(
+            index=target.index,
+            embedder=target.embedder,
+            parser=self._parser,
+            parse_settings=ParseSettings(self._settings.ocr_languages, self._settings.max_file_mb),
+            parse_seconds=self._settings.parse_seconds,
+            stopped=lambda: self._worker.stopping,
+            donor=donor.index if donor is not None and same_model else None,
+        )
+
+    def _load_quietly(self) -> None:
+        try:
+            self._shelf.load()
+        except KonspektError:
+            # The shelf keeps the message for `status`; the first question raises it again.
+            log.warning("The model could not be loaded", exc_info=True)
+
+    def _chat(self) -> ChatModel | None:
+        """Return the chosen chat model, or the server's first one; `None` where there is no server."""
+        name = self._settings.chat_model
+        if not name:
+            try:
+                name = next(iter(self.chat_models()), "")
+            except ChatError:
+                return None
+        return OllamaChat(name, self._settings.ollama_url, self._settings.keep_alive) if name else None
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise SettingsError(
+            msg(
+                "Cannot write to the folder {folder}: {reason}. Choose another folder or change its permissions.",
+                folder=str(folder),
+                reason=error.strerror or str(error),
+            )
+        ) from error
