@@ -1,0 +1,83 @@
+"""From a file to a `ParsedDocument`: blocks in reading order, each with its page and heading path."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path, PurePath
+
+from rag.errors import KonspektError, ParsingError
+from rag.messages import msg
+from rag.parsing.draft import Draft
+from rag.parsing.metadata import complete
+from rag.parsing.settings import ParseSettings
+from rag.parsing.sniffing import SUPPORTED, Family, family_of
+from rag.types import ParsedDocument
+
+__all__ = ["SUPPORTED", "ParseSettings", "Progress", "parse", "supported"]
+
+Progress = Callable[[int, int], None]
+log = logging.getLogger(__name__)
+
+
+def supported(name: str) -> bool:
+    """Whether a file of this name is one that Konspekt reads. Hidden files and Office's lock files are not."""
+    path = PurePath(name)
+    return path.suffix.lower() in SUPPORTED and not path.name.startswith((".", "~$"))
+
+
+def parse(path: Path, settings: ParseSettings, progress: Progress | None = None) -> ParsedDocument:
+    """Read a file of any supported format. `progress` gets (pages done, pages) where a format has pages.
+
+    A file without readable text gives a document without blocks. Raises `ParsingError`, and `PasswordNeeded`
+    where a password is missing. Run it through `worker.ParserProcess` where a crash or a hang must not spread.
+    """
+    try:
+        size = path.stat().st_size
+        if not size:
+            raise ParsingError(msg("This file is empty."))
+        if size > settings.max_file_mb * 1_000_000:
+            raise ParsingError(
+                msg("This file has {size} MB; the limit is {limit} MB. Split it, or raise the limit in the settings.",
+                    size=round(size / 1e6), limit=settings.max_file_mb)
+            )
+        return complete(_read(family_of(path), path, settings, progress), path)
+    except KonspektError:
+        raise
+    except OSError as error:
+        raise ParsingError(msg("This file cannot be opened: {reason}.", reason=error.strerror or str(error))) from error
+    except MemoryError as error:
+        raise ParsingError(msg("This file is too large for this computer's memory. Split it.")) from error
+    except Exception as error:
+        # Readers of damaged files raise whatever their depths raise; none of it may end the work on other files.
+        log.warning("cannot read %s", path.name, exc_info=True)
+        raise ParsingError(
+            msg("This file cannot be read; it may be damaged ({reason}). Open it in its own program and save it anew.",
+                reason=type(error).__name__)
+        ) from error
+
+
+def _read(family: Family, path: Path, settings: ParseSettings, progress: Progress | None) -> ParsedDocument:
+    """Each reader is imported only when a file needs it: some take seconds to load."""
+    if family == "pdf":
+        from rag.parsing.pdf import parse_pdf
+
+        return parse_pdf(path, settings, progress)
+    return _draft(family, path, progress).finish()
+
+
+def _draft(family: Family, path: Path, progress: Progress | None) -> Draft:
+    match family:
+        case "markdown":
+            from rag.parsing.markdown import parse_markdown
+
+            return parse_markdown(path)
+        case "text":
+            from rag.parsing.text import parse_text
+
+            return parse_text(path)
+        case "word":
+            from rag.parsing.word import parse_word
+
+            return parse_word(path)
+    raise AssertionError(family)

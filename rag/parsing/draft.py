@@ -1,0 +1,109 @@
+"""A document under construction: keeps the path of headings and counts what a report needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from rag.messages import Message
+from rag.types import Block, BlockKind, Meta, ParsedDocument, Region, Report, Table
+
+MAX_HEADING = 300
+
+
+@dataclass
+class Draft:
+    """Collects blocks in reading order. Formats with pages (slides) pass `page`, 1-based."""
+
+    encoding: str = ""
+    meta: Meta = Meta()
+    pages: int = 0
+    blocks: list[Block] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+    warnings: list[Message] = field(default_factory=list)
+    _open: list[tuple[int, str]] = field(default_factory=list)
+
+    def heading(self, text: str, level: int, page: int | None = None) -> None:
+        """Close the headings of this level and deeper, and open this one.
+        A "heading" longer than any title is body text that somebody styled large."""
+        title = " ".join(text.split())
+        if not title:
+            return
+        if len(title) > MAX_HEADING:
+            self.add(text, page=page)
+            return
+        while self._open and self._open[-1][0] >= level:
+            self._open.pop()
+        self._open.append((level, title))
+        self.blocks.append(Block(title, "heading", self.path, (Region(0, page),), level=len(self._open)))
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The headings that are open, outermost first."""
+        return tuple(title for _, title in self._open)
+
+    def add(self, text: str, kind: BlockKind = "paragraph", page: int | None = None) -> None:
+        """Add a block of text under the open headings; blank text is no block.
+        "\f" in the text of a format with pages is the beginning of the next page."""
+        text = text.strip("\n").rstrip()
+        if text.strip():
+            text, regions = _split_pages(text, page)
+            self.blocks.append(Block(text, kind, self.path, regions))
+
+    def add_table(self, table: Table, page: int | None = None) -> None:
+        """Add a table that has at least one cell with text."""
+        if any(cell.strip() for row in table.rows for cell in row):
+            text = table_text(table)
+            self.blocks.append(Block(text, "table", self.path, (Region(0, page),), table))
+
+    def drop(self, reason: str, text: str) -> None:
+        """Count characters that are left out on purpose."""
+        if text:
+            self.dropped[reason] += len(text)
+
+    def warn(self, message: Message) -> None:
+        """Add a warning once, however often it arises."""
+        if message not in self.warnings:
+            self.warnings.append(message)
+
+    def finish(self) -> ParsedDocument:
+        """Freeze what was collected. Pages with and without text are told from the blocks."""
+        with_text = {r.page for b in self.blocks if b.text.strip() for r in b.regions if r.page}
+        report = Report(
+            pages=self.pages,
+            text_pages=tuple(sorted(with_text)),
+            empty_pages=tuple(p for p in range(1, self.pages + 1) if p not in with_text),
+            tables=sum(b.kind == "table" for b in self.blocks),
+            dropped=dict(self.dropped),
+            encoding=self.encoding,
+            warnings=tuple(self.warnings),
+        )
+        return ParsedDocument(tuple(self.blocks), self.meta, report)
+
+
+def _split_pages(text: str, page: int | None) -> tuple[str, tuple[Region, ...]]:
+    if page is None:
+        return text, (Region(0),)
+    parts = text.split("\f")
+    starts = accumulate((len(part) for part in parts[:-1]), initial=0)
+    regions = {start: Region(start, page + i) for i, start in enumerate(starts) if start < sum(map(len, parts))}
+    return "".join(parts), tuple(regions.values())
+
+
+def table_text(table: Table) -> str:
+    """A table as lines: its caption, then one line a row, cells joined by " | "."""
+    lines = [table.caption] if table.caption else []
+    lines += [" | ".join(" ".join(cell.split()) for cell in row) for row in table.rows]
+    return "\n".join(lines)
+
+
+def make_table(rows: list[list[str]], header_rows: int = 1, caption: str = "") -> Table:
+    """Make a table of ragged rows: short ones are filled with empty cells, rows and columns without any text go."""
+    rows = [[" ".join(cell.split()) for cell in row] for row in rows]
+    rows = [row for row in rows if any(row)]
+    width = max((len(row) for row in rows), default=0)
+    rows = [row + [""] * (width - len(row)) for row in rows]
+    keep = [i for i in range(width) if any(row[i] for row in rows)]
+    cells = tuple(tuple(row[i] for i in keep) for row in rows)
+    return Table(cells, min(header_rows, len(cells)), " ".join(caption.split()))

@@ -1,0 +1,96 @@
+"""Plain text in any encoding: paragraphs by blank lines, headings by the marks that people type."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from rag.messages import msg
+from rag.parsing.draft import Draft
+from rag.parsing.encodings import decode
+from rag.parsing.inline import reflow
+from rag.parsing.links import cut_data_uris, shrink_links
+
+_UNDERLINE = re.compile(r"(={3,}|-{3,}|~{3,})\s*")
+_NUMBERED = re.compile(r"(?:§\s*)?(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+[^\W\d_].{0,100}")
+_KEYWORD = re.compile(
+    r"(часть|раздел|глава|тема|лекция|семинар|занятие|билет|вопрос|part|chapter|section|lecture|unit)\s+(?:№\s*)?"
+    r"(?:\d+|[ivxlcdm]+)\b[.:)]?.{0,120}",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"\s*(?:[-*•–—·]|\(?[\w]{1,2}[.)])\s+\S")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+_MOJIBAKE = re.compile(r"[\u00c2-\u00f4][\u0080-\u00bf]{1,3}")
+
+
+def read_text(path: Path) -> tuple[str, Draft]:
+    """A text file's text, line ends as "\\n", and a draft that knows its encoding."""
+    found = decode(path.read_bytes())
+    draft = Draft(encoding=found.encoding)
+    if found.doubtful:
+        draft.warn(
+            msg(
+                "The text encoding is a guess ({encoding}): check that the passages read well.", encoding=found.encoding
+            )
+        )
+    text = _mended(found.text, draft)
+    return _CONTROLS.sub("", text), draft
+
+
+def _mended(text: str, draft: Draft) -> str:
+    """Undo UTF-8 that was once read as Latin-1 and saved so ("Ð¤Ð¸Ð·Ð¸ÐºÐ°" for "Физика")."""
+    broken = _MOJIBAKE.findall(text)
+    if not broken or sum(map(len, broken)) * 3 < sum(c > "\x7f" for c in text) * 2:
+        return text
+
+    def mend(match: re.Match[str]) -> str:
+        try:
+            return match.group().encode("latin-1").decode("utf-8")
+        except UnicodeDecodeError:
+            return match.group()
+
+    draft.warn(msg("Some letters had been garbled when this file was saved and were restored."))
+    return re.sub(r"[\u0080-\u00ff]{2,}", mend, text)
+
+
+def parse_text(path: Path) -> Draft:
+    """Read a plain text file."""
+    text, draft = read_text(path)
+    text_blocks(text, draft)
+    return draft
+
+
+def text_blocks(text: str, draft: Draft) -> None:
+    """Add a plain text's paragraphs, lists and headings to a draft. A form feed ends a paragraph."""
+    text, cut = cut_data_uris(text)
+    draft.dropped["data"] += cut
+    for paragraph in re.split(r"\n[ \t]*\n|\f", shrink_links(text)):
+        lines = [line.rstrip() for line in paragraph.strip("\n").split("\n")]
+        lines = _leading_headings(lines, draft)
+        if any(_ITEM.match(line) for line in lines[1:]) or (len(lines) == 1 and _ITEM.match(lines[0])):
+            draft.add("\n".join(lines), "list")
+        else:
+            draft.add(reflow("\n".join(lines)))
+
+
+def _leading_headings(lines: list[str], draft: Draft) -> list[str]:
+    """Take headings off the top of a paragraph: underlined lines, and lines alone that are numbered or named."""
+    while len(lines) >= 2 and lines[0].strip() and _UNDERLINE.fullmatch(lines[1]):
+        draft.heading(lines[0], 1 if lines[1].startswith("=") else 2)
+        lines = lines[2:]
+    if len(lines) == 1 and (level := heading_level(lines[0])):
+        draft.heading(lines[0], level)
+        return []
+    return lines
+
+
+def heading_level(line: str) -> int:
+    """The level of a line that stands alone and looks like a heading ("Лекция 5", "1.2 Импульс"), else 0."""
+    line = line.strip()
+    if not line or line[-1] in ".,;:!?" or len(line) > 120:
+        return 0
+    if _KEYWORD.fullmatch(line):
+        return 1
+    if found := _NUMBERED.fullmatch(line):
+        return 1 + len(found.group(1).split("."))
+    return 0

@@ -1,0 +1,285 @@
+"""Parsing in a process of its own, so that a crash, a hang or a memory blow-up in a parser costs one file.
+
+The child is started as `python -m rag.parsing.worker` and spoken to over its pipes: unlike `multiprocessing`'s spawn
+it does not run the main script again (a Streamlit page, the command line), and it works from any thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import pickle
+import queue
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+import rag
+from rag.errors import KonspektError, ParsingError
+from rag.messages import msg
+from rag.parsing import ParseSettings, Progress, parse
+from rag.types import ParsedDocument
+
+log = logging.getLogger(__name__)
+START_SECONDS = 120.0
+TICK = 0.1
+WHOLE_FILE = 6
+MEMORY = 4 * 2**30
+RETIRE_AT = 1.5 * 2**30
+_LENGTH = struct.Struct(">Q")
+
+
+class ParsingStopped(Exception):
+    """The caller asked to stop. Not an error: nothing is wrong with the file."""
+
+
+class ParserProcess:
+    """One parser process, started at its first file and kept for the next ones. Safe to use from several threads,
+    which then wait for each other."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._child: _Child | None = None
+
+    def parse(
+        self,
+        path: Path,
+        settings: ParseSettings,
+        seconds: float,
+        progress: Progress | None = None,
+        stopped: Callable[[], bool] | None = None,
+    ) -> ParsedDocument:
+        """Parse a file in the child process.
+
+        `seconds` is the longest time without a page finished; a whole file may take six times as long. `progress`
+        gets (pages done, pages) on this thread. Raises `ParsingError`, also for a crash and a time-out, and
+        `ParsingStopped` soon after `stopped()` says true; the child is then gone and the next file gets a new one.
+        """
+        with self._lock:
+            child = self._ready_child()
+            try:
+                return _converse(child, (path, settings), seconds, progress, stopped)
+            finally:
+                if not child.idle or child.worn:
+                    self._discard()
+
+    def close(self) -> None:
+        """End the child process, if there is one. A later `parse` starts a new one."""
+        with self._lock:
+            self._discard()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _ready_child(self) -> _Child:
+        if self._child and not self._child.alive:
+            self._discard()
+        if not self._child:
+            self._child = _Child()
+        return self._child
+
+    def _discard(self) -> None:
+        child, self._child = self._child, None
+        if child:
+            child.kill()
+
+
+def _converse(
+    child: _Child,
+    request: tuple[Path, ParseSettings],
+    seconds: float,
+    progress: Progress | None,
+    stopped: Callable[[], bool] | None,
+) -> ParsedDocument:
+    child.wait_until_ready(stopped)
+    child.send(request)
+    begun = sign = time.monotonic()
+    while True:
+        if stopped and stopped():
+            raise ParsingStopped
+        now = time.monotonic()
+        if now - sign > seconds or now - begun > WHOLE_FILE * seconds:
+            raise ParsingError(
+                msg("Reading this file was stopped after {seconds} s. Split it, or raise the limit in the settings.",
+                    seconds=round(now - begun))
+            )
+        match child.receive():
+            case None:
+                continue
+            case ("progress", done, total):
+                sign = time.monotonic()
+                if progress:
+                    progress(done, total)
+            case ("document", ParsedDocument() as document, int() as peak):
+                child.worn = peak > RETIRE_AT
+                return document
+            case ("error", KonspektError() as error):
+                raise error
+
+
+class _Child:
+    """A running child: its pipes, a thread that reads its answers, and a folder for its temporary files."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="konspekt-", ignore_cleanup_errors=True)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
+        root = str(Path(rag.__file__).resolve().parent.parent)
+        old_path = os.environ.get("PYTHONPATH")
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([root, old_path] if old_path else [root]),
+            **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self._folder.name),
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "rag.parsing.worker"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, env=environment,
+            start_new_session=os.name == "posix", creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )  # fmt: skip
+        self._answers: queue.Queue[Any] = queue.Queue()
+        self._is_ready = False
+        self.idle = True
+        self.worn = False
+        threading.Thread(target=self._listen, name="parser-answers", daemon=True).start()
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def _listen(self) -> None:
+        assert self._process.stdout
+        with contextlib.suppress(OSError, EOFError, ValueError):
+            while True:
+                self._answers.put(_read(self._process.stdout))
+        self._answers.put(("gone",))
+
+    def wait_until_ready(self, stopped: Callable[[], bool] | None) -> None:
+        """Wait for the child's imports; they do not count against a file's time."""
+        self.idle = False
+        end = time.monotonic() + START_SECONDS
+        while not self._is_ready:
+            if stopped and stopped():
+                raise ParsingStopped
+            if time.monotonic() > end:
+                raise ParsingError(msg("The reader of documents did not start. Restart Konspekt."))
+            self._is_ready = self.receive() == ("ready",)
+
+    def send(self, request: tuple[Path, ParseSettings]) -> None:
+        assert self._process.stdin
+        try:
+            _write(self._process.stdin, request)
+        except OSError as error:
+            raise self._crash() from error
+
+    def receive(self) -> Any:
+        """The next answer, or `None` after a short wait. Raises `ParsingError` where the child has died."""
+        try:
+            answer = self._answers.get(timeout=TICK)
+        except queue.Empty:
+            return None
+        if answer == ("gone",):
+            raise self._crash()
+        self.idle = answer[0] in ("document", "error")
+        return answer
+
+    def _crash(self) -> ParsingError:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(5)
+        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - 4000))
+        log.warning("parser process died: %s", self._log.read().decode("utf-8", "replace"))
+        code = self._process.returncode
+        reason = signal.Signals(-code).name if code is not None and code < 0 else str(code)
+        return ParsingError(
+            msg("The reader crashed on this file ({reason}). The file may be damaged or too large: open it in its own "
+                "program and save it anew.", reason=reason)
+        )
+
+    def kill(self) -> None:
+        """End the child and what it started (LibreOffice, Tesseract), and remove their temporary files."""
+        if os.name == "posix":
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        else:
+            self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._log):
+            if pipe:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self._folder.cleanup()
+
+
+def _write(pipe: IO[bytes], value: object) -> None:
+    data = pickle.dumps(value)
+    pipe.write(_LENGTH.pack(len(data)) + data)
+    pipe.flush()
+
+
+def _read(pipe: IO[bytes]) -> Any:
+    """Read one value that our own child, or our own parent, wrote. Raises `EOFError` at the end."""
+    head = pipe.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError
+    return pickle.loads(pipe.read(_LENGTH.unpack(head)[0]))
+
+
+def main() -> None:
+    """The child: parse what is asked for until the parent closes the pipe or dies."""
+    import faulthandler
+
+    faulthandler.enable()
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints must not get between the answers
+    _limit_memory()
+    requests: queue.SimpleQueue[tuple[Path, ParseSettings]] = queue.SimpleQueue()
+    threading.Thread(target=_take_requests, args=(requests,), daemon=True).start()
+    _write(answers, ("ready",))
+    while True:
+        path, settings = requests.get()
+        try:
+            document = parse(path, settings, lambda done, total: _write(answers, ("progress", done, total)))
+            _write(answers, ("document", document, _peak_memory()))
+        except KonspektError as error:
+            _write(answers, ("error", error))
+
+
+def _take_requests(requests: queue.SimpleQueue[tuple[Path, ParseSettings]]) -> None:
+    """Runs beside the parsing, so that a child whose parent has died ends at once, even in the middle of a file."""
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            requests.put(_read(sys.stdin.buffer))
+    os._exit(0)
+
+
+def _limit_memory() -> None:
+    """Let allocations fail beyond 4 GB where the system can limit them (Linux)."""
+    if sys.platform == "linux":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def _peak_memory() -> int:
+    """The most memory this process has had resident, in bytes; 0 where that is not told."""
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+if __name__ == "__main__":
+    main()
