@@ -1,0 +1,97 @@
+"""Inverted lists: for each stem, the passages that hold it and how often. Immutable."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Row = tuple[str, str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segment:
+    """Passages 0..n-1 and the inverted lists over them. The list of stem number r is
+    `passages[starts[r]:starts[r + 1]]`, ascending, with `counts` beside it."""
+
+    ids: tuple[str, ...]
+    paths: tuple[str, ...]
+    lengths: Ints
+    stems: dict[str, int]
+    starts: Ints
+    passages: Ints
+    counts: Ints
+    _by_length: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def build(cls, rows: Sequence[Row]) -> Self:
+        """Count the stems of (chunk id, path, stems) rows."""
+        numbers: defaultdict[str, int] = defaultdict()
+        numbers.default_factory = numbers.__len__
+        lengths = np.fromiter((len(stems) for _, _, stems in rows), np.int64, len(rows))
+        codes = np.fromiter(
+            map(numbers.__getitem__, chain.from_iterable(stems for _, _, stems in rows)), np.int64, int(lengths.sum())
+        )
+        owners = np.repeat(np.arange(len(rows)), lengths)
+        pairs, counts = np.unique(codes * max(len(rows), 1) + owners, return_counts=True)
+        return cls._sorted(
+            tuple(r[0] for r in rows), tuple(r[1] for r in rows), lengths, dict(numbers), pairs, counts
+        )
+
+    @classmethod
+    def merge(cls, parts: Sequence[tuple[Segment, Flags]]) -> Self:
+        """Join segments, leaving out the passages that are no longer alive and the stems only they held."""
+        numbers: defaultdict[str, int] = defaultdict()
+        numbers.default_factory = numbers.__len__
+        codes, owners, counts, offset = [], [], [], 0
+        for segment, alive in parts:
+            renumbered = np.cumsum(alive) - 1 + offset
+            kept = alive[segment.passages]
+            used = np.repeat(np.arange(len(segment.stems)), np.diff(segment.starts))[kept]
+            names = list(segment.stems)
+            mapping = np.zeros(len(names), np.int64)
+            for number in np.unique(used):
+                mapping[number] = numbers[names[number]]
+            codes.append(mapping[used])
+            owners.append(renumbered[segment.passages[kept]])
+            counts.append(segment.counts[kept])
+            offset += int(alive.sum())
+        pairs = np.concatenate(codes) * max(offset, 1) + np.concatenate(owners)
+        order = np.argsort(pairs, kind="stable")
+        ids = tuple(i for s, alive in parts for i, lives in zip(s.ids, alive, strict=True) if lives)
+        paths = tuple(p for s, alive in parts for p, lives in zip(s.paths, alive, strict=True) if lives)
+        lengths = np.concatenate([s.lengths[alive] for s, alive in parts])
+        return cls._sorted(ids, paths, lengths, dict(numbers), pairs[order], np.concatenate(counts)[order])
+
+    @classmethod
+    def _sorted(
+        cls, ids: tuple[str, ...], paths: tuple[str, ...], lengths: Ints, stems: dict[str, int], pairs: Ints, counts: Ints
+    ) -> Self:
+        codes, passages = np.divmod(pairs, max(len(ids), 1))
+        starts = np.searchsorted(codes, np.arange(len(stems) + 1))
+        return cls(ids, paths, lengths, stems, starts, passages, counts)
+
+    def holding(self, stem: str) -> tuple[Ints, Ints]:
+        """Return the passages that hold a stem and its count in each."""
+        number = self.stems.get(stem)
+        if number is None:
+            return self.passages[:0], self.counts[:0]
+        span = slice(self.starts[number], self.starts[number + 1])
+        return self.passages[span], self.counts[span]
+
+    def stems_of_length(self, length: int) -> tuple[str, ...]:
+        """Return the stems with so many characters."""
+        if not self._by_length:
+            groups: defaultdict[int, list[str]] = defaultdict(list)
+            for stem in self.stems:
+                groups[len(stem)].append(stem)
+            # One update, so that another thread sees either nothing or all of it.
+            self._by_length.update({n: tuple(group) for n, group in groups.items()} | {-1: ()})
+        return self._by_length.get(length, ())
