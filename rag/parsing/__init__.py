@@ -14,8 +14,9 @@ from rag.parsing.settings import ParseSettings
 from rag.parsing.sniffing import SUPPORTED, Family, family_of
 from rag.types import ParsedDocument
 
-__all__ = ["SUPPORTED", "ParseSettings", "Progress", "parse", "supported"]
+__all__ = ["PARSER_VERSION", "SUPPORTED", "ParseSettings", "Progress", "parse", "supported"]
 
+PARSER_VERSION = "1"  # raised whenever a file would come out differently, so that it is read again
 Progress = Callable[[int, int], None]
 log = logging.getLogger(__name__)
 
