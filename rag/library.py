@@ -24,14 +24,12 @@ from rag.parsing import ParseSettings
 from rag.parsing.worker import ParserProcess
 from rag.protocols import ChatModel
 from rag.reply import Reply
-from rag.reranking import load_reranker
 from rag.serving import Serving, Shelf
-from rag.settings import SENTENCE_RERANKER, Paths, Settings
+from rag.settings import Paths, Settings
 from rag.syncing import Synchronizer
 from rag.types import Check, Chunk, FileStatus, Filters, IndexStatus, Mode, PageBox, SearchResult, SyncResult
 from rag.uploads import UploadResult, add_file, throw_away
 from rag.watching import SETTLE, Worker
-
 
 log = logging.getLogger(__name__)
 

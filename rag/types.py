@@ -265,9 +265,10 @@ class IndexStatus:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of `doctor`. `fix` says what to do where `ok` is false."""
+    """One line of `doctor`. `fix` says what to do where `ok` is false. Konspekt works without what is not `required`."""
 
     name: str
     ok: bool
     detail: Message
     fix: Message | None = None
+    required: bool = True

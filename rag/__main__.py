@@ -1,0 +1,161 @@
+"""The command line: `python -m rag COMMAND`, also installed as `konspekt`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rag import reports
+from rag.errors import KonspektError
+from rag.settings import Paths
+from rag.types import MODES, FileProgress
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. Returns 0 on success, 1 where something failed; wrong usage exits with 2."""
+    options = _parser().parse_args(arguments)
+    try:
+        document, failed = options.run(options)
+    except KonspektError as error:
+        document, failed = {"error": str(error)}, True
+        print(error, file=sys.stderr)
+    if options.json:
+        json.dump(document, sys.stdout, ensure_ascii=False, allow_nan=False)
+        print()
+    elif "error" not in document:
+        sys.stdout.write(options.show(document))
+    return int(failed)
+
+
+Result = tuple[dict[str, Any], bool]
+
+
+def _library(options: argparse.Namespace) -> Any:
+    from contextlib import closing
+
+    from rag.library import Library
+
+    return closing(Library.open(Paths.from_environment(options.notes, options.data)))
+
+
+def _sync(options: argparse.Namespace) -> Result:
+    with _library(options) as library:
+        result = library.sync(None if options.quiet else _progress())
+    return reports.sync(result), bool(result.failed)
+
+
+def _search(options: argparse.Namespace) -> Result:
+    with _library(options) as library:
+        result = library.search(options.query, options.k, options.mode, options.rerank or None)
+    return reports.search(result), False
+
+
+def _ask(options: argparse.Namespace) -> Result:
+    with _library(options) as library:
+        reply = library.ask(options.question, options.k, use_llm=not options.no_llm)
+        for _ in reply:
+            pass
+    return reports.ask(reply), False
+
+
+def _eval(options: argparse.Namespace) -> Result:
+    from rag.evaluation import read_questions
+
+    questions = read_questions(options.questions)
+    with _library(options) as library:
+        result = library.evaluate(questions, options.k, options.modes, options.by, options.rerank or None)
+    return result, False
+
+
+def _files(options: argparse.Namespace) -> Result:
+    with _library(options) as library:
+        return reports.files(library.files()), False
+
+
+def _chunks(options: argparse.Namespace) -> Result:
+    with _library(options) as library:
+        return reports.chunks(options.file, library.chunks(options.file)), False
+
+
+def _doctor(options: argparse.Namespace) -> Result:
+    from rag.doctor import doctor
+    from rag.settings import Settings
+
+    paths = Paths.from_environment(options.notes, options.data)
+    checks = doctor(paths, Settings.load(paths.data))
+    return reports.doctor(checks), any(check.required and not check.ok for check in checks)
+
+
+def _progress() -> Callable[[FileProgress], None]:
+    last = ""
+
+    def tell(now: FileProgress) -> None:
+        nonlocal last
+        line = f"{now.path}: {now.stage}"
+        if line != last:
+            print(line, file=sys.stderr)
+            last = line
+
+    return tell
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    numbers = tuple(int(part) for part in text.split(","))
+    if min(numbers) < 1:
+        raise ValueError(text)
+    return numbers
+
+
+def _positive(text: str) -> int:
+    return _numbers(text)[0] if "," not in text else int(text)
+
+
+def _modes(text: str) -> tuple[str, ...]:
+    modes = tuple(text.split(","))
+    if unknown := set(modes) - set(MODES):
+        raise argparse.ArgumentTypeError(f"unknown mode: {', '.join(sorted(unknown))}; choose from {', '.join(MODES)}")
+    return modes
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="konspekt", description="Questions and answers over your own notes.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--notes", type=Path, help="the notes folder (default: KONSPEKT_NOTES, else ./notes)")
+    common.add_argument("--data", type=Path, help="the data folder (default: KONSPEKT_DATA, else ./.konspekt)")
+    common.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+
+    def command(name: str, run: Callable[[argparse.Namespace], Result], about: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, parents=[common], help=about, description=about)
+        made.set_defaults(run=run, show=getattr(reports, f"show_{name}"))
+        return made
+
+    sync = command("sync", _sync, "Bring the index to what the notes folder holds.")
+    sync.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    search = command("search", _search, "Find passages.")
+    search.add_argument("query")
+    search.add_argument("--mode", choices=MODES, help="how to search (default: the setting, hybrid)")
+    ask = command("ask", _ask, "Answer a question from the notes.")
+    ask.add_argument("question")
+    ask.add_argument("--no-llm", action="store_true", help="quotes only, whatever model there is")
+    evaluate = command("eval", _eval, "Measure retrieval on control questions.")
+    evaluate.add_argument("questions", type=Path, metavar="QUESTIONS.jsonl")
+    evaluate.add_argument("--k", type=_numbers, default=(1, 3, 5), help="cut-offs of hit@k (default: 1,3,5)")
+    evaluate.add_argument("--modes", type=_modes, default=("hybrid",), help="comma-separated (default: hybrid)")
+    evaluate.add_argument("--by", help="group the figures by this field of the questions, e.g. kind")
+    for made in (search, ask):
+        made.add_argument("-k", type=_positive, help="how many passages (default: the setting, 3)")
+    for made in (search, evaluate):
+        made.add_argument("--rerank", action="store_true", help="rerank the candidates")
+    command("files", _files, "List every file known, with its state and coverage.")
+    command("chunks", _chunks, "List a file's passages in order.").add_argument("file")
+    command("doctor", _doctor, "Tell what works here, and how to mend what does not.")
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
