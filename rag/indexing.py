@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from rag.chunking import CHUNKER_VERSION, chunk_document, embedding_texts, keyword_text
-from rag.errors import ParsingError, PasswordNeeded
+from rag.errors import KonspektError, PasswordNeeded
 from rag.index import EmbeddedChunk, Index, IndexIdentity, text_digest
 from rag.messages import Message, msg
 from rag.parsing import PARSER_VERSION, ParseSettings
+from rag.parsing.worker import ParsingStopped
 from rag.protocols import Embedder, Vectors
 from rag.types import Chunk, FileProgress, FileState, FileStatus, Fingerprint, ParsedDocument
 
 Progress = Callable[[FileProgress], None]
+
+log = logging.getLogger(__name__)
 
 
 class Stopped(Exception):
@@ -65,27 +69,32 @@ class Indexer:
     def index_file(self, path: str, real: Path, fingerprint: Fingerprint, progress: Progress) -> Outcome:
         """Index one file. What is wrong with the file becomes its state; what is wrong with the model or
         the store is raised, and the file keeps its old version."""
-        try:
-            document = self._parse(path, real, progress)
-        except PasswordNeeded as error:
-            return self._without_chunks(
-                FileStatus(path, "password needed", fingerprint.size, error=error.message), fingerprint
-            )
-        except ParsingError as error:
-            if self.stopped():
-                raise Stopped from error
-            return self._without_chunks(FileStatus(path, "failed", fingerprint.size, error=error.message), fingerprint)
-        chunks = chunk_document(document, path, self.embedder.count_tokens, self.embedder.window)
-        state: FileState = "indexed" if chunks else "no text"
-        error = None if chunks else _no_text(document)
-        status = FileStatus(path, state, fingerprint.size, len(chunks), error, document.meta, document.report)
+        status, chunks = self._read(path, real, fingerprint.size, progress)
         if not chunks:
-            return self._without_chunks(status, fingerprint)
-        chunks = [replace(chunk, date=document.meta.date) for chunk in chunks]
+            self.index.replace(status, fingerprint)
+            return Outcome(status)
         embedded_chunks, embedded = self._embed(path, chunks, progress)
         progress(FileProgress(path, "storing"))
         self.index.replace(status, fingerprint, embedded_chunks)
         return Outcome(status, embedded)
+
+    def _read(self, path: str, real: Path, size: int, progress: Progress) -> tuple[FileStatus, list[Chunk]]:
+        try:
+            document = self._parse(path, real, progress)
+            chunks = chunk_document(document, path, self.embedder.count_tokens, self.embedder.window)
+        except PasswordNeeded as error:
+            return FileStatus(path, "password needed", size, error=error.message), []
+        except KonspektError as error:
+            return FileStatus(path, "failed", size, error=error.message), []
+        except Stopped:
+            raise
+        except Exception as error:
+            # A defect of ours that one file brings out must not keep all the others from being indexed.
+            log.exception("%s could not be read", path)
+            return FileStatus(path, "failed", size, error=_defect(error)), []
+        state: FileState = "indexed" if chunks else "no text"
+        reason = None if chunks else _no_text(document)
+        return FileStatus(path, state, size, len(chunks), reason, document.meta, document.report), chunks
 
     def _parse(self, path: str, real: Path, progress: Progress) -> ParsedDocument:
         progress(FileProgress(path, "parsing"))
@@ -93,14 +102,10 @@ class Indexer:
         def pages(done: int, total: int) -> None:
             progress(FileProgress(path, "parsing", done, total))
 
-        document = self.parser.parse(real, self.parse_settings, self.parse_seconds, pages, self.stopped)
-        if self.stopped():
-            raise Stopped
-        return document
-
-    def _without_chunks(self, status: FileStatus, fingerprint: Fingerprint) -> Outcome:
-        self.index.replace(status, fingerprint)
-        return Outcome(status)
+        try:
+            return self.parser.parse(real, self.parse_settings, self.parse_seconds, pages, self.stopped)
+        except ParsingStopped as error:
+            raise Stopped from error
 
     def _embed(self, path: str, chunks: Sequence[Chunk], progress: Progress) -> tuple[list[EmbeddedChunk], int]:
         texts = [embedding_texts(chunk, self.embedder.count_tokens, self.embedder.window) for chunk in chunks]
@@ -132,6 +137,10 @@ class Indexer:
         if self.donor and len(known) < len(digests):
             known |= self.donor.vectors_for([digest for digest in digests if digest not in known])
         return known
+
+
+def _defect(error: Exception) -> Message:
+    return msg("Konspekt failed on this file, please report it: {reason}.", reason=repr(error))
 
 
 def _no_text(document: ParsedDocument) -> Message:

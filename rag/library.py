@@ -44,7 +44,7 @@ class Library:
         self._parser = ParserProcess()
         self._worker = Worker(self._work, self._remove_gone)
         self._shelf = Shelf(paths.data, lambda: self._settings)
-        self._synchronizer = Synchronizer(paths.notes, paths.data, lambda: self._worker.stopping)
+        self._synchronizer = Synchronizer(paths.notes, paths.data)
         self._warming: threading.Thread | None = None
 
     @classmethod

@@ -45,7 +45,8 @@ class Settings:
 
     `embedder` and `reranker` name a model: "bundled" or "sentences" for those that need no download,
     "ollama:NAME" for one served by Ollama, else a Hugging Face name or a folder.
-    `refusal` is the confidence under which Konspekt refuses (0 = never).
+    `refusal` is the confidence under which Konspekt refuses (0 = never). `parse_seconds` is the longest time that
+    parsing may take without finishing a page.
     """
 
     embedder: str = BUNDLED_EMBEDDER
@@ -59,7 +60,7 @@ class Settings:
     language: str = ""
     ocr_languages: str = "rus+eng"
     max_file_mb: int = 200
-    parse_seconds: int = 600
+    parse_seconds: int = 120
     keep_alive: str = "5m"
     ollama_url: str = field(default="http://127.0.0.1:11434", metadata={"environment": True})
     chroma_url: str = field(default="", metadata={"environment": True})

@@ -35,10 +35,9 @@ class Pass:
 class Synchronizer:
     """Runs passes, one at a time, and tells how they go."""
 
-    def __init__(self, notes: Path, excluded: Path, stopped: Callable[[], bool]) -> None:
+    def __init__(self, notes: Path, excluded: Path) -> None:
         self._notes = notes
         self._excluded = excluded
-        self._stopped = stopped
         self._running = threading.Lock()
         self.work = Work()
         self.unreadable: tuple[SyncFailure, ...] = ()
