@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -19,7 +20,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns 0 on success, 1 where something failed; wrong usage exits with 2."""
     options = _parser().parse_args(arguments)
     try:
-        document, failed = options.run(options)
+        # Whatever a library prints must not end up in the JSON document.
+        with contextlib.redirect_stdout(sys.stderr):
+            document, failed = options.run(options)
     except KonspektError as error:
         document, failed = {"error": str(error)}, True
         print(error, file=sys.stderr)
@@ -35,11 +38,9 @@ Result = tuple[dict[str, Any], bool]
 
 
 def _library(options: argparse.Namespace) -> Any:
-    from contextlib import closing
-
     from rag.library import Library
 
-    return closing(Library.open(Paths.from_environment(options.notes, options.data)))
+    return contextlib.closing(Library.open(Paths.from_environment(options.notes, options.data)))
 
 
 def _sync(options: argparse.Namespace) -> Result:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,13 +22,14 @@ _COLLECTION = "collection"
 
 
 class Indexes:
-    """Opens, activates and discards the indexes of one data folder. For one thread at a time."""
+    """Opens, activates and discards the indexes of one data folder. One thread changes them; others may read."""
 
     def __init__(self, data: Path, chroma_url: str) -> None:
         self._folder = data / "index"
         self._chroma = data / "chroma"
         self._url = chroma_url
         self._client: Any = None
+        self._opening = threading.Lock()
         self._catalogs: dict[str, Catalog] = {}
 
     def active(self) -> IndexIdentity | None:
@@ -95,9 +97,10 @@ class Indexes:
         self._catalogs.clear()
 
     def _catalog(self, key: str) -> Catalog:
-        if key not in self._catalogs:
-            self._catalogs[key] = Catalog(self._file(key))
-        return self._catalogs[key]
+        with self._opening:
+            if key not in self._catalogs:
+                self._catalogs[key] = Catalog(self._file(key))
+            return self._catalogs[key]
 
     def _file(self, key: str) -> Path:
         return self._folder / f"{key}.sqlite3"

@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 
 from rag.answering import answer
 from rag.doctor import doctor
+from rag.embedding import load_embedder
 from rag.errors import ChatError, KonspektError, QuestionError, SettingsError, StoreError
 from rag.evaluation import evaluate
 from rag.indexing import Indexer, Progress
@@ -24,7 +25,7 @@ from rag.parsing import ParseSettings
 from rag.parsing.worker import ParserProcess
 from rag.protocols import ChatModel
 from rag.reply import Reply
-from rag.serving import Serving, Shelf
+from rag.serving import LoadEmbedder, Serving, Shelf
 from rag.settings import Paths, Settings
 from rag.syncing import Synchronizer
 from rag.types import Check, Chunk, FileStatus, Filters, IndexStatus, Mode, PageBox, SearchResult, SyncResult
@@ -37,19 +38,20 @@ log = logging.getLogger(__name__)
 class Library:
     """One notes folder and its data folder. Safe to use from several threads; one process at a time."""
 
-    def __init__(self, paths: Paths, settings: Settings, lock: FileLock) -> None:
+    def __init__(self, paths: Paths, settings: Settings, lock: FileLock, embedders: LoadEmbedder) -> None:
         self.paths = paths
         self._settings = settings
         self._lock = lock
         self._parser = ParserProcess()
         self._worker = Worker(self._work, self._remove_gone)
-        self._shelf = Shelf(paths.data, lambda: self._settings)
+        self._shelf = Shelf(paths.data, lambda: self._settings, embedders)
         self._synchronizer = Synchronizer(paths.notes, paths.data)
         self._warming: threading.Thread | None = None
 
     @classmethod
-    def open(cls, paths: Paths, settings: Settings | None = None) -> Self:
-        """Open a library, quickly: models load later. Raises `SettingsError`, `StoreError`."""
+    def open(cls, paths: Paths, settings: Settings | None = None, embedders: LoadEmbedder = load_embedder) -> Self:
+        """Open a library, quickly: models load later. `embedders` loads one by its name in the settings.
+        Raises `SettingsError`, `StoreError`."""
         _make_folder(paths.data)
         if paths.notes_is_default:
             _make_folder(paths.notes)
@@ -64,7 +66,7 @@ class Library:
                 )
             ) from error
         try:
-            return cls(paths, settings or Settings.load(paths.data), lock)
+            return cls(paths, settings or Settings.load(paths.data), lock, embedders)
         except BaseException:
             lock.release()
             raise

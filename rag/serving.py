@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Literal
 
 from rag.catalog import Catalog
-from rag.embedding import load_embedder
 from rag.errors import EmbeddingError, KonspektError
 from rag.index import Index, IndexIdentity
 from rag.indexes import Indexes
@@ -21,6 +20,7 @@ from rag.retrieval import Retriever
 from rag.settings import Settings
 
 ModelState = Literal["idle", "loading", "ready", "failed"]
+LoadEmbedder = Callable[[str, Path, str, Callable[[Message], None] | None], Embedder]
 
 
 @dataclass(eq=False)
@@ -39,8 +39,9 @@ class Shelf:
     The old index answers with its own model until the successor is complete; then they swap.
     """
 
-    def __init__(self, data: Path, settings: Callable[[], Settings]) -> None:
+    def __init__(self, data: Path, settings: Callable[[], Settings], embedders: LoadEmbedder) -> None:
         self._data = data
+        self._load_embedder = embedders
         self._settings = settings
         self._indexes = Indexes(data, settings().chroma_url)
         self._loading = threading.Lock()
@@ -165,7 +166,7 @@ class Shelf:
 
     def _embedder(self, name: str) -> Embedder:
         if name not in self._embedders:
-            self._embedders[name] = load_embedder(name, self._data, self._settings().ollama_url, self._tell)
+            self._embedders[name] = self._load_embedder(name, self._data, self._settings().ollama_url, self._tell)
         return self._embedders[name]
 
     def _tell(self, message: Message) -> None:

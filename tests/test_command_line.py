@@ -1,0 +1,192 @@
+"""The command line's contract, with the bundled model and real files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag.__main__ import main
+from rag.settings import Paths
+
+ROOT = Path(__file__).parent.parent
+NOTES = {
+    "физика/оптика.md": "# Оптика\n\n## Преломление\n\nПоказатель преломления воды равен 1,33.\n\n"
+    "## Дисперсия\n\nПризма разлагает белый свет на цвета радуги.\n",
+    "physics/sound.md": "# Sound\n\nThe speed of sound in air is 343 metres per second.\n",
+    "биология.txt": "Митохондрия вырабатывает энергию клетки. Рибосома собирает белок.",
+}
+
+
+@pytest.fixture
+def folder(paths: Paths, models: Path) -> Paths:
+    """Notes in two languages, and a data folder that shares the run's unpacked model."""
+    for name, text in NOTES.items():
+        file = paths.notes / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    paths.data.mkdir()
+    (paths.data / "models").symlink_to(models, target_is_directory=True)
+    return paths
+
+
+class Run:
+    """Runs commands in this process and reads what they print."""
+
+    def __init__(self, paths: Paths, capsys: pytest.CaptureFixture[str]) -> None:
+        self._where = ["--notes", str(paths.notes), "--data", str(paths.data)]
+        self._capsys = capsys
+
+    def text(self, *arguments: str, code: int = 0) -> str:
+        assert main([*arguments, *self._where]) == code
+        return self._capsys.readouterr().out
+
+    def json(self, *arguments: str, code: int = 0) -> dict[str, Any]:
+        document = json.loads(self.text(*arguments, "--json", code=code))
+        assert isinstance(document, dict)
+        return document
+
+
+@pytest.fixture
+def run(folder: Paths, capsys: pytest.CaptureFixture[str]) -> Run:
+    return Run(folder, capsys)
+
+
+@pytest.fixture
+def synced(run: Run) -> Run:
+    run.json("sync")
+    return run
+
+
+def test_sync_tells_what_it_did(run: Run) -> None:
+    first = run.json("sync")
+    assert set(first) == {"files", "indexed", "unchanged", "removed", "failed", "chunks", "seconds", "embedded"}
+    assert (first["files"], first["indexed"], first["failed"]) == (3, 3, [])
+    assert first["embedded"] == first["chunks"] == 4
+    second = run.json("sync")
+    assert (second["unchanged"], second["embedded"]) == (3, 0)
+
+
+def test_sync_fails_where_a_file_does_and_names_it(run: Run, folder: Paths) -> None:
+    (folder.notes / "пусто.md").write_text("")
+    failed = run.json("sync", code=1)["failed"]
+    assert [set(f) for f in failed] == [{"file", "error"}]
+    assert failed[0]["file"] == "пусто.md"
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "dense", "keyword", "keyword-then-dense"])
+def test_search_gives_ranked_passages_with_their_places(synced: Run, mode: str) -> None:
+    found = synced.json("search", "показатель преломления воды", "-k", "2", "--mode", mode)
+    best = found["hits"][0]
+    fields = {"rank", "file", "heading", "page", "page_last", "text", "score", "dense", "keyword", "rerank"}
+    assert fields | {"ordinal", "date"} <= set(best)
+    assert (best["rank"], best["file"], best["heading"]) == (1, "физика/оптика.md", ["Оптика", "Преломление"])
+    assert (found["refused"], 0 <= found["confidence"] <= 1) == (False, True)
+    assert len(found["hits"]) <= 2
+
+
+def test_a_question_in_another_language_finds_the_note(synced: Run) -> None:
+    assert synced.json("search", "скорость звука в воздухе", "-k", "1")["hits"][0]["file"] == "physics/sound.md"
+
+
+def test_ask_quotes_and_cites(synced: Run) -> None:
+    reply = synced.json("ask", "Чему равен показатель преломления воды?", "--no-llm")
+    assert reply["answered_by"] == "quotes"
+    assert "Показатель преломления воды равен 1,33." in reply["answer"]
+    assert reply["citations"][0] == {"n": 1, "file": "физика/оптика.md", "page": None}
+    assert isinstance(reply["warnings"], list)
+
+
+def test_ask_refuses_in_the_question_s_language(synced: Run) -> None:
+    russian = synced.json("ask", "Кто выиграл чемпионат мира по футболу 1998 года?")
+    english = synced.json("ask", "Who won the football world cup in 1998?")
+    assert (russian["answered_by"], english["answered_by"]) == ("refusal", "refusal")
+    assert russian["refused"]
+    assert russian["hits"]
+    assert any("а" <= letter <= "я" for letter in russian["answer"])
+    assert not any("а" <= letter <= "я" for letter in english["answer"])
+
+
+def test_eval_measures_each_mode(synced: Run, tmp_path: Path) -> None:
+    questions = [
+        {"question": "Чему равен показатель преломления воды?", "file": "физика/оптика.md", "heading": "Преломление"},
+        {"question": "What is the speed of sound?", "file": "physics/sound.md", "text": "343 metres", "kind": "en"},
+        {"question": "Что собирает белок?", "file": "physics/sound.md"},
+        {"question": "Кто выиграл чемпионат мира 1998 года?", "answerable": False},
+    ]
+    file = tmp_path / "questions.jsonl"
+    file.write_text("\n".join(json.dumps(q, ensure_ascii=False) for q in questions), encoding="utf-8")
+    result = synced.json("eval", str(file), "--modes", "hybrid,keyword", "--k", "1,3", "--by", "kind")
+    hybrid = result["modes"]["hybrid"]
+    wanted = "n hit@1 hit@3 mrr answered refused refusal_recall refusal_precision false_refusals ms_p50 ms_p95"
+    assert set(wanted.split()) <= set(hybrid)
+    assert hybrid["hit@1"] == pytest.approx(2 / 3)
+    assert set(result["modes"]) == {"hybrid", "keyword"}
+    assert any(miss["question"] == "Что собирает белок?" for miss in result["misses"])
+
+
+def test_files_and_chunks_tell_what_is_indexed(synced: Run) -> None:
+    files = {f["file"]: f for f in synced.json("files")["files"]}
+    assert set(files) == set(NOTES)
+    wanted = "file state pages text_pages ocr_pages empty_pages suspect_pages chunks error date"
+    assert set(wanted.split()) <= set(files["биология.txt"])
+    assert files["биология.txt"]["state"] == "indexed"
+    chunks = synced.json("chunks", "физика/оптика.md")["chunks"]
+    assert [c["ordinal"] for c in chunks] == [0, 1]
+    assert {"ordinal", "heading", "page", "page_last", "tokens", "text", "boxes"} <= set(chunks[0])
+
+
+def test_doctor_checks_everything(run: Run) -> None:
+    checks = {c["name"]: c for c in run.json("doctor")["checks"]}
+    assert {"notes folder", "data folder", "vector store", "tesseract", "ollama"} <= set(checks)
+    assert not checks["ollama"]["ok"]
+    assert "ollama serve" in checks["ollama"]["fix"]
+
+
+def test_every_command_can_be_read_by_a_person(synced: Run, tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_text('{"question": "Что собирает белок?", "file": "биология.txt"}')
+    assert "3 files" in synced.text("sync")
+    assert "физика/оптика.md › Оптика › Преломление" in synced.text("search", "преломление")
+    assert "1,33" in synced.text("ask", "Чему равен показатель преломления воды?")
+    assert "hit@3" in synced.text("eval", str(tmp_path / "q.jsonl"))
+    assert "indexed" in synced.text("files")
+    assert "Призма разлагает" in synced.text("chunks", "физика/оптика.md")
+    assert "notes folder" in synced.text("doctor")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("fly",),
+        ("search",),
+        ("search", "x", "-k", "0"),
+        ("search", "x", "--mode", "psychic"),
+        ("eval", "a", "--k", ""),
+    ],
+)
+def test_wrong_usage_exits_with_two(arguments: tuple[str, ...]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(list(arguments))
+    assert exit_.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [(("search", "  "), "empty"), (("chunks", "no.md"), "no file"), (("eval", "no.jsonl"), "no.jsonl")],
+)
+def test_what_failed_is_told_in_the_output(run: Run, arguments: tuple[str, ...], reason: str) -> None:
+    assert reason in run.json(*arguments, code=1)["error"]
+
+
+def test_the_same_question_gives_the_same_passages_in_another_process(synced: Run, folder: Paths) -> None:
+    question = "энергия клетки"
+    command = [sys.executable, "-m", "rag", "search", question, "--json"]
+    where = ["--notes", str(folder.notes), "--data", str(folder.data)]
+    here = [synced.json("search", question) for _ in range(3)]
+    out = subprocess.run([*command, *where], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert all(found == json.loads(out) for found in here)

@@ -1,0 +1,253 @@
+"""The library as a whole, over real parts with a quick embedder: what goes in is found, what goes is not."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rag.errors import EmbeddingError, QuestionError, SettingsError, StoreError
+from rag.library import Library
+from rag.messages import Message, msg
+from rag.protocols import Embedder
+from rag.settings import Paths, Settings
+from rag.types import Filters
+from tests.fakes import WordEmbedder
+from tests.waiting import eventually
+
+OPTICS = """# Оптика
+
+## Преломление
+
+Показатель преломления воды равен 1,33.
+
+## Дисперсия
+
+Белый свет разлагается призмой.
+"""
+
+
+class Embedders:
+    """Loads fakes by name, and can be told to fail."""
+
+    def __init__(self) -> None:
+        self.loaded: list[str] = []
+        self.missing: set[str] = set()
+        self.weights: dict[str, str] = {}
+
+    def __call__(self, name: str, data: Path, url: str, progress: Callable[[Message], None] | None = None) -> Embedder:
+        if name in self.missing:
+            raise EmbeddingError(msg("There is no model {name}.", name=name))
+        self.loaded.append(name)
+        return WordEmbedder(self.weights.get(name, name))
+
+
+@pytest.fixture
+def embedders() -> Embedders:
+    return Embedders()
+
+
+@pytest.fixture
+def library(paths: Paths, embedders: Embedders) -> Iterator[Library]:
+    with closing(Library.open(paths, embedders=embedders)) as library:
+        yield library
+
+
+def write(library: Library, name: str, text: str) -> None:
+    library.add_file(name, text.encode())
+
+
+def texts(library: Library, question: str) -> list[str]:
+    return [hit.chunk.text for hit in library.search(question).hits]
+
+
+def test_what_was_put_in_is_found_with_its_place(library: Library) -> None:
+    write(library, "курс/оптика.md", OPTICS)
+    assert library.sync().indexed == 1
+    best = library.search("показатель преломления воды").hits[0].chunk
+    assert (best.path, best.heading) == ("курс/оптика.md", ("Оптика", "Преломление"))
+    assert "1,33" in best.text
+
+
+def test_an_answer_comes_with_its_passages_and_citations(library: Library) -> None:
+    write(library, "оптика.md", OPTICS)
+    library.sync()
+    reply = library.ask("Чему равен показатель преломления воды?")
+    text = "".join(reply)
+    assert "1,33" in text
+    assert reply.answered_by == "quotes"
+    assert reply.citations[0].file == "оптика.md"
+
+
+def test_the_index_outlives_the_process(paths: Paths, embedders: Embedders) -> None:
+    for _ in range(2):
+        with closing(Library.open(paths, embedders=embedders)) as library:
+            library.add_file("оптика.md", OPTICS.encode())
+            result = library.sync()
+            assert texts(library, "дисперсия света")[0] == "Белый свет разлагается призмой."
+    assert (result.unchanged, result.embedded) == (1, 0)
+
+
+def test_a_second_process_is_refused_with_what_to_do(library: Library, embedders: Embedders) -> None:
+    with pytest.raises(StoreError, match="already running"):
+        Library.open(library.paths, embedders=embedders)
+
+
+def test_a_closed_library_can_be_opened_again(paths: Paths, embedders: Embedders) -> None:
+    Library.open(paths, embedders=embedders).close()
+    Library.open(paths, embedders=embedders).close()
+
+
+def test_a_data_folder_that_cannot_be_written_is_told(tmp_path: Path, embedders: Embedders) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingsError, match="Choose another folder"):
+        Library.open(Paths(tmp_path, tmp_path / "file" / "data"), embedders=embedders)
+
+
+def test_a_missing_notes_folder_is_told_and_uploading_makes_it(tmp_path: Path, embedders: Embedders) -> None:
+    with closing(Library.open(Paths(tmp_path / "no", tmp_path / "data"), embedders=embedders)) as library:
+        with pytest.raises(SettingsError, match="does not exist"):
+            library.sync()
+        write(library, "a.md", "Свет.")
+        assert library.sync().indexed == 1
+
+
+def test_a_question_of_spaces_is_told(library: Library) -> None:
+    with pytest.raises(QuestionError, match="empty"):
+        library.search("  \n")
+
+
+def test_an_empty_library_answers_nothing_and_does_not_fail(library: Library) -> None:
+    library.sync()
+    result = library.search("Что такое свет?")
+    assert (result.hits, result.refused) == ((), True)
+
+
+def test_an_unknown_file_s_chunks_are_told(library: Library) -> None:
+    with pytest.raises(QuestionError, match=r"no file “x\.md”"):
+        library.chunks("x.md")
+
+
+def test_neighbours_are_the_passages_before_and_after(library: Library) -> None:
+    write(library, "a.md", "".join(f"# {n}\n\nГлава номер {n}.\n\n" for n in range(4)))
+    library.sync()
+    chunks = library.chunks("a.md")
+    assert library.neighbours(chunks[0]) == [chunks[1]]
+    assert library.neighbours(chunks[2]) == [chunks[1], chunks[3]]
+
+
+def test_a_search_can_be_filtered_before_candidates_are_cut(library: Library) -> None:
+    write(library, "физика/a.md", "Свет преломляется в воде.")
+    write(library, "химия/b.md", "Свет разлагает соль.")
+    library.sync()
+    found = library.search("свет", filters=Filters(folders=("химия",))).hits
+    assert [hit.chunk.path for hit in found] == ["химия/b.md"]
+    assert library.search("свет", filters=Filters(folders=("нет",))).hits == ()
+
+
+def test_a_deleted_file_is_unfindable_at_once_and_kept_in_the_trash(library: Library) -> None:
+    write(library, "a.md", "Свет преломляется.")
+    library.sync()
+    library.delete_file("a.md")
+    assert library.files() == []
+    assert texts(library, "свет преломляется") == []
+    assert list((library.paths.data / "trash").rglob("a.md"))
+
+
+def test_a_new_embedder_takes_over_with_an_index_of_its_own(library: Library, embedders: Embedders) -> None:
+    write(library, "a.md", "Свет преломляется.")
+    library.sync()
+    library.change_settings(replace(library.settings, embedder="other"))
+    assert library.sync().embedded == 1
+    assert library.status().embedder == "other"
+    assert texts(library, "свет") == ["Свет преломляется."]
+    assert len(list((library.paths.data / "index").glob("*.sqlite3"))) == 1
+
+
+def test_the_old_index_answers_with_its_own_model_until_the_new_one_is_complete(
+    paths: Paths, embedders: Embedders
+) -> None:
+    with closing(Library.open(paths, embedders=embedders)) as library:
+        write(library, "a.md", "Свет преломляется.")
+        library.sync()
+    embedders.loaded.clear()
+    other = replace(Settings.load(paths.data), embedder="other")
+    with closing(Library.open(paths, other, embedders=embedders)) as library:
+        assert texts(library, "свет") == ["Свет преломляется."]
+        status = library.status()
+        assert (status.embedder, status.rebuilding) == ("bundled", 0)
+        library.sync()
+        assert (library.status().embedder, library.status().rebuilding) == ("other", None)
+
+
+def test_weights_that_changed_under_the_same_name_are_never_mixed(paths: Paths, embedders: Embedders) -> None:
+    with closing(Library.open(paths, embedders=embedders)) as library:
+        write(library, "a.md", "Свет преломляется.")
+        library.sync()
+    embedders.weights["bundled"] = "retrained"
+    with closing(Library.open(paths, embedders=embedders)) as library:
+        assert texts(library, "свет") == []
+        assert library.sync().embedded == 1
+        assert texts(library, "свет") == ["Свет преломляется."]
+
+
+def test_an_embedder_that_cannot_be_loaded_is_told_and_the_old_one_goes_on(
+    library: Library, embedders: Embedders
+) -> None:
+    write(library, "a.md", "Свет преломляется.")
+    library.sync()
+    embedders.missing.add("nowhere")
+    library.change_settings(replace(library.settings, embedder="nowhere"))
+    with pytest.raises(SettingsError, match="no model nowhere"):
+        library.sync()
+    assert texts(library, "свет") == ["Свет преломляется."]
+    assert "nowhere" in str(library.status().error)
+
+
+def test_a_first_embedder_that_cannot_be_loaded_is_told_to_every_question(paths: Paths, embedders: Embedders) -> None:
+    embedders.missing.add("bundled")
+    with closing(Library.open(paths, embedders=embedders)) as library:
+        library.warm_up()
+        assert eventually(lambda: library.status().model == "failed")
+        with pytest.raises(EmbeddingError, match="no model bundled"):
+            library.search("свет")
+        embedders.missing.clear()
+        library.search("свет")
+
+
+def test_the_folder_is_followed_while_the_library_watches(library: Library) -> None:
+    library.start_watching()
+    note = library.paths.notes / "a.md"
+    note.write_text("Свет преломляется.")
+    assert eventually(lambda: library.status().chunks == 1)
+    note.write_text("Звук отражается.")
+    assert eventually(lambda: texts(library, "звук") == ["Звук отражается."])
+    note.rename(library.paths.notes / "b.md")
+    assert eventually(lambda: [f.path for f in library.files()] == ["b.md"])
+    (library.paths.notes / "b.md").unlink()
+    assert eventually(lambda: library.status().chunks == 0)
+
+
+def test_a_successor_is_built_in_the_background(library: Library) -> None:
+    write(library, "a.md", "Свет преломляется.")
+    library.start_watching()
+    assert eventually(lambda: library.status().chunks == 1)
+    library.change_settings(replace(library.settings, embedder="other"))
+    assert eventually(lambda: library.status().embedder == "other")
+    assert texts(library, "свет") == ["Свет преломляется."]
+
+
+def test_a_retried_file_is_parsed_again(library: Library) -> None:
+    write(library, "a.md", "Свет преломляется.")
+    library.sync()
+    library.retry("a.md")
+    assert library.sync().indexed == 1
+
+
+def test_an_upload_is_a_stream_or_bytes(library: Library) -> None:
+    assert library.add_file("a.md", io.BytesIO(b"one")).state == "added"
+    assert library.add_file("a.md", b"two").state == "conflict"
