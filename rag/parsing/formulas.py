@@ -1,0 +1,139 @@
+"""Formulas in one line: stacked fractions, roots and overlines, told from the rules drawn for them.
+
+Only what is drawn is written: without its bar a fraction stays two stretches of text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rag.parsing.layout import Fragment, Piece, Rule, union
+from rag.parsing.pdf_lines import inline_text
+from rag.types import BBox
+
+_BARE = re.compile(r"[−-]?[^\s()+−·=<>/,|-]+|[^\s()+−·=/]*\([^()]*\)")
+_OVERLINE = "\u0305"
+_LONGEST_BAR = 0.6
+
+
+def with_formulas(fragments: Sequence[Fragment], rules: Sequence[Rule], width: float) -> list[Fragment]:
+    """Return the fragments, those over and under a fraction's bar made one, roots and overlines written out.
+
+    `width` is the page's; longer rules than 60 % of it are borders.
+    """
+    result = list(fragments)
+    bars = sorted((r for r in rules if r.horizontal and r.length <= _LONGEST_BAR * width), key=lambda r: r.length)
+    if len(bars) > 400:
+        return result
+    for bar in bars:
+        if not _as_fraction(result, bar):
+            _as_overline(result, bar)
+    return result
+
+
+def _as_fraction(fragments: list[Fragment], bar: Rule) -> bool:
+    """Replace the parts of one fraction in place; tell whether there was one."""
+    inside = [
+        i for i, f in enumerate(fragments)
+        if bar.x0 - 2 <= f.bbox[0] and f.bbox[2] <= bar.x1 + 2 and abs((f.bbox[1] + f.bbox[3]) / 2 - bar.y0) < 3 * f.size
+    ]
+    over = _nearest([i for i in inside if _middle(fragments[i]) < bar.y0], fragments, bar, -1)
+    under = _nearest([i for i in inside if _middle(fragments[i]) > bar.y0], fragments, bar, 1)
+    if not over or not under or not _fits(over, under, fragments, bar):
+        return False
+    parts = sorted(over + under)
+    size = max(fragments[i].size for i in parts)
+    text = "/".join(_bracketed(inline_text([fragments[i] for i in side])) for side in (over, under))
+    box = union(fragments[i].bbox for i in parts)
+    base = (bar.y0 + bar.y1) / 2 + 0.25 * size
+    first = parts[0]
+    fragments[first] = Fragment((Piece(text, box, base, size, math=True),), box, base, size)
+    for i in reversed(parts[1:]):
+        del fragments[i]
+    return True
+
+
+def _nearest(found: list[int], fragments: list[Fragment], bar: Rule, side: int) -> list[int]:
+    """Keep the row of fragments that touches the bar from one side."""
+    if not found:
+        return []
+    row = min(found, key=lambda i: abs(_middle(fragments[i]) - bar.y0))
+    _, top, _, bottom = fragments[row].bbox
+    gap = (bar.y0 - bottom) if side < 0 else (top - bar.y1)
+    if gap > 0.9 * fragments[row].size:
+        return []
+    return [i for i in found if _shared(fragments[i].bbox, (top, bottom)) >= 0.5]
+
+
+def _shared(box: BBox, band: tuple[float, float]) -> float:
+    """The overlap of two heights, as a share of the smaller."""
+    overlap = min(box[3], band[1]) - max(box[1], band[0])
+    return overlap / max(min(box[3] - box[1], band[1] - band[0]), 0.1)
+
+
+def _fits(over: list[int], under: list[int], fragments: list[Fragment], bar: Rule) -> bool:
+    """A fraction's bar is as long as its longer part, both stand in its middle, and it keeps off their feet."""
+    above, below = (union(fragments[i].bbox for i in side) for side in (over, under))
+    size = max(fragments[i].size for i in over + under)
+    longest = max(above[2] - above[0], below[2] - below[0])
+    middle = (bar.x0 + bar.x1) / 2
+    base = max(fragments[i].base for i in over)
+    return (
+        abs(bar.length - longest) <= 0.4 * size
+        and all(abs((box[0] + box[2]) / 2 - middle) <= 0.3 * size for box in (above, below))
+        and bar.y0 - base >= 0.12 * size
+        and not (_is_prose(over, fragments) and _is_prose(under, fragments) and bar.y0 - base < 0.25 * size)
+        and max(over + under) - min(over + under) <= 3 * (len(over) + len(under)) + 4
+    )
+
+
+def _is_prose(side: list[int], fragments: list[Fragment]) -> bool:
+    return not any(piece.math for i in side for piece in fragments[i].pieces)
+
+
+def _as_overline(fragments: list[Fragment], bar: Rule) -> None:
+    for i, fragment in enumerate(fragments):
+        if not (fragment.bbox[0] - 2 <= bar.x0 and bar.x1 <= fragment.bbox[2] + 2):
+            continue
+        if not 0.45 * fragment.size <= fragment.base - bar.y1 <= 1.25 * fragment.size:
+            continue
+        for k, piece in enumerate(fragment.pieces):
+            marked = _overlined(piece, bar, fragment.pieces[k - 1].text if k else _text_before(fragments, i))
+            if marked:
+                pieces = (*fragment.pieces[:k], marked, *fragment.pieces[k + 1 :])
+                fragments[i] = Fragment(pieces, fragment.bbox, fragment.base, fragment.size)
+                return
+
+
+def _text_before(fragments: list[Fragment], i: int) -> str:
+    return fragments[i - 1].pieces[-1].text if i else ""
+
+
+def _overlined(piece: Piece, bar: Rule, before: str) -> Piece | None:
+    """Return the piece with what lies under the bar marked, if the bar begins and ends between its characters."""
+    if not piece.math:
+        return None
+    text = piece.text
+    step = (piece.bbox[2] - piece.bbox[0]) / max(len(text), 1)
+    start, end = ((x - piece.bbox[0]) / step if step else 0.0 for x in (bar.x0, bar.x1))
+    a, b = round(start), round(end)
+    if not 0 <= a < b <= len(text) or max(abs(start - a), abs(end - b)) * step > 2.2:
+        return None
+    under = text[a:b]
+    if before.rstrip().endswith("√") and a == 0:
+        written = under if _BARE.fullmatch(under.strip()) else f"({under.strip()})"
+    elif any(ch.isalpha() for ch in under) and b - a <= 12:
+        written = "".join(ch + _OVERLINE if ch.isalnum() else ch for ch in under)
+    else:
+        return None
+    return Piece(text[:a] + written + text[b:], piece.bbox, piece.base, piece.size, piece.bold, piece.italic,
+                 piece.mono, piece.math)
+
+
+def _middle(fragment: Fragment) -> float:
+    return (fragment.bbox[1] + fragment.bbox[3]) / 2
+
+
+def _bracketed(text: str) -> str:
+    return text if _BARE.fullmatch(text) else f"({text})"

@@ -1,0 +1,46 @@
+"""Words cut at a line's end: joined where they are one word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+HYPHENS = "-\u00ad\u2010"
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+|[^\W\d_]+")
+_TAIL = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)[-\u00ad\u2010]$")
+_HEAD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_COMPOUND = re.compile(
+    r"из-(за|под)|по-\w+(ому|ему|ски|цки|ьи)|кое-\w+|во?-(первых|вторых|третьих|четв\w+|пят\w+)|\w+-(либо|нибудь|таки)"
+    r"|(как|кто|ког|ком|кем|что|чег|чем|где|куда|откуда|почему|зачем|че[йм]|чь|сколько)\w*-то|(non|self|semi)-\w+"
+)
+_WORD_PARTS = frozenset({"with", "under", "over", "some", "every", "there", "where", "more", "further", "never", "other", "when"})
+_ALONE = frozenset({"и", "или", "а", "либо", "and", "or", "und", "oder", "to"})
+
+
+def words_of(texts: Iterable[str]) -> set[str]:
+    """Return the words, lower-case, hyphenated ones whole, that stand inside lines."""
+    return {word.casefold() for text in texts for word in _WORD.findall(text)}
+
+
+def join(before: str, after: str, known: Collection[str]) -> tuple[str, str]:
+    """Return how a line's text ends when `after` follows it, and what stands between the two.
+
+    `known` are the document's words: a compound found there keeps its hyphen, a word found there loses it.
+    """
+    tail, head = _TAIL.search(before), _HEAD.match(after)
+    if not tail or not head:
+        return before.rstrip("\u00ad"), " "
+    if before.endswith("\u00ad"):
+        return before[:-1], ""
+    left, right = tail.group(1).casefold(), head.group().casefold()
+    if right in _ALONE:
+        return before, " "
+    one, compound = left.rsplit("-", 1)[-1] + right, f"{left}-{right}"
+    if compound in known or not head.group()[0].islower():
+        return before, ""
+    if one in known:
+        return before[:-1], ""
+    parts_are_words = left in known and right in known and min(len(left), len(right)) > 3 and left not in _WORD_PARTS
+    if left.isascii() and (len(left) == 1 or parts_are_words):
+        return before, ""
+    return (before, "") if _COMPOUND.fullmatch(compound) else (before[:-1], "")

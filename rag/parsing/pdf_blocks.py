@@ -1,0 +1,214 @@
+"""Lines in reading order -> blocks: headings, paragraphs (also across columns and pages), lists, tables, notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rag.parsing.hyphens import HYPHENS, join
+from rag.parsing.layout import Column, Line, PageLayout, turned, union
+from rag.parsing.pdf_tables import FoundTable
+from rag.types import BBox, Block, BlockKind, Region
+
+_BULLET = re.compile(r"[•●○▪■□◦‣∙·*–—-]\s+\S")
+_ITEM = re.compile(r"\(?(\d{1,2}|[a-zа-я]|[ivx]{1,4})[.)]\s+\S", re.IGNORECASE)
+_CAPTION = re.compile(r"(рис(унок|\.)|табл(ица|\.)|схема|график|figure|fig\.|table|exhibit)\s*№?\s*\d+", re.IGNORECASE)
+_NOTE_MARK = re.compile(r"[¹²³⁴⁵⁶⁷⁸⁹⁰*†‡]+\s*\S|\(?\d{1,2}\)\s*\S")
+_END = re.compile(r"[.!?…:;][»”\"')\]]*$")
+
+
+@dataclass(slots=True)
+class _Open:
+    """The paragraph being put together."""
+
+    kind: BlockKind = "paragraph"
+    lines: list[Line] = field(default_factory=list)
+    column: Column | None = None
+
+
+class BlockBuilder:
+    """Takes pages one after the other and keeps the blocks. `known` are the document's words (`hyphens.words_of`)."""
+
+    def __init__(self, levels: Mapping[int, int], known: Collection[str], body: float, root: tuple[str, ...] = ()) -> None:
+        self._levels, self._known, self._body = levels, known, body
+        self._path: list[tuple[int, str]] = [(0, title) for title in root]
+        self._open = _Open()
+        self._late: list[Block] = []
+        self._boxes: dict[int, BBox] = {}
+        self.blocks: list[Block] = []
+
+    def add_page(self, page: PageLayout, tables: Mapping[int, Sequence[FoundTable]]) -> None:
+        """Add a page; `tables` are those found in each of its columns, by the column's index."""
+        for line in page.lines:
+            width, height = (page.height, page.width) if page.turns % 2 else (page.width, page.height)
+            self._boxes[id(line)] = turned(line.bbox, width, height, -page.turns)
+        notes: list[Line] = []
+        for index, column in enumerate(page.columns):
+            found = {table.first: table for table in tables.get(index, ())}
+            body, below = _footnotes(column, self._body, {i for t in found.values() for i in range(t.first, t.last + 1)})
+            notes += below
+            skip = -1
+            for i, line in enumerate(body):
+                if i <= skip:
+                    continue
+                if i in found:
+                    self._add_table(found[i], page)
+                    skip = found[i].last
+                else:
+                    self._add_line(line, column)
+        self._late += self._as_notes(notes)
+
+    def finish(self) -> list[Block]:
+        """Close the last paragraph and return all blocks."""
+        self._flush()
+        return self.blocks
+
+    def _add_line(self, line: Line, column: Column) -> None:
+        level = self._levels.get(id(line))
+        last = self._open.lines[-1] if self._open.lines else None
+        if level:
+            goes_on = (
+                last is not None and self._open.kind == "heading" and self._levels.get(id(last)) == level
+                and last.page == line.page and _near(last, line) and not _ITEM.match(line.text)
+            )
+            if not goes_on:
+                self._start("heading", column)
+        elif last is None or self._starts_new(last, line, column):
+            self._start(_kind(line), column)
+        self._open.lines.append(line)
+        self._open.column = column
+
+    def _start(self, kind: BlockKind, column: Column) -> None:
+        self._flush()
+        self._open = _Open(kind, [], column)
+
+    def _starts_new(self, last: Line, line: Line, column: Column) -> bool:
+        if self._open.kind == "heading" or line.mono != last.mono:
+            return True
+        if _BULLET.match(line.text) or _CAPTION.match(line.text) or abs(line.size - last.size) > 0.12 * last.size:
+            return True
+        if line.bold != last.bold and (line.bold or not line.lead) and not last.lead:
+            return True
+        cut = last.text[-1:] in HYPHENS and line.text[:1].islower()
+        same_column = last.page == line.page and self._open.column is column
+        if line.mono:
+            return not same_column
+        full = _is_full(last, line, self._open.column or column)
+        if not same_column:
+            plain = line.text[:1].islower() or (len(last.text) >= 40 and not line.math and not last.math)
+            goes_on = full and plain and len(last.text) >= 25 and not _END.search(last.text)
+            return not (cut or goes_on)
+        if line.base - last.base > 1.45 * _pitch(column, last) or line.base < last.base - 2:
+            return True
+        if cut:
+            return False
+        if _ITEM.match(line.text) and not full:
+            return True
+        indented = line.x0 > column.left + 0.8 * line.size and line.x0 > min(x.x0 for x in self._open.lines) + 0.8 * line.size
+        first_of_two = len(self._open.lines) == 1 and last.x0 > line.x0
+        return not full or (indented and not first_of_two and self._open.kind != "list" and bool(_END.search(last.text)))
+
+    def _flush(self) -> None:
+        opened, self._open = self._open, _Open()
+        if opened.lines:
+            text, regions = self._text(opened.lines, opened.kind)
+            if opened.kind == "heading":
+                self._add_heading(text, self._levels[id(opened.lines[0])], regions)
+            else:
+                self.blocks.append(Block(text, opened.kind, self._heading, regions))
+        self.blocks += self._late
+        self._late = []
+
+    def _add_heading(self, text: str, level: int, regions: tuple[Region, ...]) -> None:
+        self._path = [(depth, title) for depth, title in self._path if depth < level] + [(level, text)]
+        self.blocks.append(Block(text, "heading", self._heading, regions, level=len(self._path)))
+
+    @property
+    def _heading(self) -> tuple[str, ...]:
+        return tuple(title for _, title in self._path)
+
+    def _text(self, lines: Sequence[Line], kind: BlockKind) -> tuple[str, tuple[Region, ...]]:
+        """Join lines; a region begins where the text goes on in another column or page."""
+        text = ""
+        starts: list[tuple[int, list[Line]]] = []
+        for line in lines:
+            if kind == "code":
+                indent = max(int((line.x0 - min(x.x0 for x in lines)) / max(0.6 * line.size, 1)), 0)
+                text += ("\n" if text else "") + " " * indent
+                between, written = "", line.text
+            elif text:
+                text, between = join(text, line.text, self._known)
+                written = line.text
+            else:
+                between, written = "", line.text
+            text += between
+            last = starts[-1][1][-1] if starts else None
+            if last is None or last.page != line.page or line.base < last.base - 2:
+                starts.append((len(text) if starts else 0, []))
+            starts[-1][1].append(line)
+            text += written
+        regions = tuple(Region(start, part[0].page, union(self._boxes[id(x)] for x in part)) for start, part in starts)
+        return text.rstrip("\u00ad"), regions
+
+    def _add_table(self, found: FoundTable, page: PageLayout) -> None:
+        self._flush()
+        width, height = (page.height, page.width) if page.turns % 2 else (page.width, page.height)
+        box = turned(found.bbox, width, height, -page.turns)
+        rows = [" | ".join(cell for cell in row) for row in found.table.rows]
+        text = "\n".join(([found.table.caption] if found.table.caption else []) + rows)
+        self.blocks.append(Block(text, "table", self._heading, (Region(0, page.number, box),), found.table))
+
+    def _as_notes(self, lines: Sequence[Line]) -> list[Block]:
+        groups: list[list[Line]] = []
+        for line in lines:
+            if groups and not _NOTE_MARK.match(line.text):
+                groups[-1].append(line)
+            else:
+                groups.append([line])
+        notes = []
+        for group in groups:
+            text, regions = self._text(group, "note")
+            notes.append(Block(text, "note", self._heading, regions))
+        return notes
+
+
+def _kind(line: Line) -> BlockKind:
+    if line.mono:
+        return "code"
+    if _CAPTION.match(line.text):
+        return "caption"
+    return "list" if _BULLET.match(line.text) or _ITEM.match(line.text) else "paragraph"
+
+
+def _near(last: Line, line: Line) -> bool:
+    return 0 < line.base - last.base < 2.0 * last.size
+
+
+def _is_full(last: Line, line: Line, column: Column) -> bool:
+    """Tell whether the line was broken for want of room: the next line's first word would not have fitted."""
+    width = line.x1 - line.x0
+    first = line.text.split(" ", 1)[0]
+    word = width * (len(first) + 1) / max(len(line.text), 1)
+    near = [x.x1 for x in column.lines if x.page == last.page and abs(x.base - last.base) < 8 * last.size]
+    right = max(near, default=column.right)
+    return last.x1 + word > right - 0.5 * last.size
+
+
+def _pitch(column: Column, line: Line) -> float:
+    """The usual step between lines of this size in the column."""
+    lines = [x for x in column.lines if abs(x.size - line.size) < 0.6]
+    steps = sorted(b.base - a.base for a, b in zip(lines, lines[1:], strict=False) if 0.5 * a.size < b.base - a.base < 3 * a.size)
+    return steps[len(steps) // 3] if steps else 1.35 * line.size
+
+
+def _footnotes(column: Column, body: float, taken: Collection[int]) -> tuple[list[Line], list[Line]]:
+    """Part the small print with note marks at the column's foot from its text."""
+    lines = list(column.lines)
+    first = len(lines)
+    while first > 0 and lines[first - 1].size <= 0.92 * body and first - 1 not in taken:
+        first -= 1
+    start = next((i for i in range(first, len(lines)) if _NOTE_MARK.match(lines[i].text)), len(lines))
+    if start == first and 0 < first < len(lines):
+        return lines[:first], lines[first:]
+    return lines, []
