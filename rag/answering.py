@@ -1,0 +1,101 @@
+"""From passages to an answer: a chat model's, checked afterwards, or exact quotes, or the plain word that there is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rag.citations import citations
+from rag.errors import KonspektError
+from rag.generation import generate, orders_warning
+from rag.injection import gives_orders
+from rag.phrases import refusal_text
+from rag.prompts import Exchange
+from rag.protocols import ChatModel, Embedder
+from rag.quotes import Quote, best_quotes
+from rag.reply import Mark, Reply
+from rag.turns import SHARED_TURNS, Turns
+from rag.types import SearchResult
+
+_WANTS_QUOTATION = re.compile(
+    r"\b(?:процитируй\w*|цитат[аыуе]?|дословно|слово в слово|приведи(?:те)? (?:точн\w+ )?(?:цитату|текст|формулировку))\b"
+    r"|\b(?:quote|quotation|verbatim|word for word|exact (?:words|wording|text))\b",
+    re.IGNORECASE,
+)
+
+
+def answer(
+    result: SearchResult,
+    question: str,
+    *,
+    chat: ChatModel | None,
+    embedder: Embedder | None,
+    history: Sequence[Exchange] = (),
+    turns: Turns = SHARED_TURNS,
+) -> Reply:
+    """Make the reply to a question from what was found; nothing runs until it is iterated, started or finished.
+
+    Without `chat`, or where the question asks for a quotation, the answer is made of quotes. A refused result, or one
+    without hits, is answered by saying so in the question's language; its hits stay, as the nearest passages.
+    `embedder` judges which sentences fit; without one, words alone do.
+    """
+    if result.refused or not result.hits:
+        return Reply(result, question, refuse)
+    if chat is None or wants_quotation(question):
+        return Reply(result, question, lambda reply: quote(reply, embedder))
+    return Reply(result, question, lambda reply: _with_model(reply, chat, embedder, history, turns))
+
+
+def wants_quotation(question: str) -> bool:
+    """Tell whether the question asks for the notes' own words."""
+    return _WANTS_QUOTATION.search(question) is not None
+
+
+def refuse(reply: Reply) -> None:
+    """Say that the notes hold no answer."""
+    reply.update(answered_by="refusal")
+    reply.add(refusal_text(reply.question, bool(reply.result.hits)))
+
+
+def quote(reply: Reply, embedder: Embedder | None) -> None:
+    """Answer with the best sentences of the passages, each with its mark."""
+    _warn_of_orders(reply)
+    try:
+        quotes = best_quotes(reply.result.hits, reply.question, embedder)
+    except KonspektError as error:
+        reply.warn(error.message)
+        quotes = best_quotes(reply.result.hits, reply.question, None)
+    show_quotes(reply, quotes)
+
+
+def show_quotes(reply: Reply, quotes: Sequence[Quote]) -> None:
+    """Make the quotes the reply's text, in place of any other."""
+    text, marks = "", []
+    for item in quotes:
+        text += ("\n\n" if text else "") + item.text + " "
+        mark = f"[{item.n}]"
+        marks.append(Mark(len(text), len(text) + len(mark), item.n))
+        text += mark
+    reply.replace_text(
+        text,
+        answered_by="quotes",
+        quotes=tuple(quotes),
+        marks=tuple(marks),
+        sentences=(),
+        citations=citations([item.n for item in quotes], reply.result.hits),
+    )
+
+
+def _with_model(
+    reply: Reply, chat: ChatModel, embedder: Embedder | None, history: Sequence[Exchange], turns: Turns
+) -> None:
+    outcome = generate(reply, chat, embedder, history, turns)
+    if outcome == "refusal":
+        reply.replace_text(refusal_text(reply.question, True), answered_by="refusal", marks=(), citations=(), sentences=())
+    elif outcome == "quotes":
+        quote(reply, embedder)
+
+
+def _warn_of_orders(reply: Reply) -> None:
+    for file in dict.fromkeys(hit.chunk.path for hit in reply.result.hits if gives_orders(hit.chunk.text)):
+        reply.warn(orders_warning(file))

@@ -1,0 +1,176 @@
+"""Checks a generated answer against the passages it cites, sentence by sentence, without a second model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rag.citations import citations, shown_text
+from rag.content_words import content
+from rag.evidence import Evidence, evidence, holds
+from rag.facts import facts
+from rag.messages import msg
+from rag.phrases import says_no_answer
+from rag.protocols import Embedder, Vectors
+from rag.reply import UNSUPPORTED, AnswerSentence, Mark, Reply, Verdict
+from rag.sentences import sentences
+from rag.support import support
+
+SUPPORTED, PARTLY = 0.5, 0.3
+_MARKS = re.compile(r"[^\S\n]*((?:\[\d{1,3}\])+)")
+_MARK = re.compile(r"\[(\d{1,3})\]")
+_AFTER_STOP = re.compile(r"([.!?…]+[»”\"')]*)[^\S\n]*((?:\[\d{1,3}\][^\S\n]*)+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of an answer without its marks, the passages it cites (by number), and where its paragraph's marks point."""
+
+    text: str
+    cited: tuple[int, ...]
+    paragraph: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the check says of a claim. `cited` are the marks it should have; `moved` tells that they were changed."""
+
+    claim: Claim
+    cited: tuple[int, ...]
+    verdict: Verdict
+    support: float
+    missing: tuple[tuple[int, int], ...] = ()
+    moved: bool = False
+
+
+def check(claims: Sequence[Claim], passages: Sequence[Evidence], embedder: Embedder | None) -> list[Finding]:
+    """Judge claims against the passages, numbered from 1. A mark that points to the wrong passage is moved to the one
+    that supports the sentence; a sentence without marks is compared with all passages."""
+    vectors = embedder.embed_passages([claim.text for claim in claims]) if embedder and claims else [None] * len(claims)
+    return [_finding(claim, vector, passages) for claim, vector in zip(claims, vectors, strict=True)]
+
+
+def _finding(claim: Claim, vector: Vectors | None, passages: Sequence[Evidence]) -> Finding:
+    def judged(numbers: Sequence[int]) -> Finding:
+        cited = [passages[n - 1] for n in numbers]
+        missing = missing_facts(claim.text, cited)
+        score = support(claim.text, vector, cited)
+        return Finding(claim, tuple(numbers), _verdict(score, missing), score, missing)
+
+    own = judged(claim.cited) if claim.cited else None
+    if own is not None and own.verdict == "supported":
+        return own
+    others = [judged([n]) for n in range(1, len(passages) + 1) if (n,) != claim.cited]
+    best = max(others, key=lambda other: (other.verdict == "supported", -len(other.missing), other.support), default=own)
+    if best is not None and best.verdict == "supported":
+        return replace(best, moved=True)
+    return own or replace(best or judged([]), cited=(), verdict="not found" if best is None else best.verdict)
+
+
+def _verdict(score: float, missing: Sequence[tuple[int, int]]) -> Verdict:
+    if score >= SUPPORTED:
+        return "partly" if missing else "supported"
+    return "partly" if score >= PARTLY and not missing else "not found"
+
+
+def missing_facts(claim: str, cited: Sequence[Evidence]) -> tuple[tuple[int, int], ...]:
+    """Return where in the claim the facts stand that no cited passage holds."""
+    return tuple(
+        (fact.start, fact.end) for fact in facts(claim) if not holds(cited, fact, claim[fact.start : fact.end])
+    )
+
+
+def claims_of(text: str) -> list[tuple[int, int, tuple[int, ...]]]:
+    """Cut an answer into (start, end, cited numbers), marks inside the span. A sentence without marks of its own takes those
+    of the next sentence of its paragraph that has some: writers put one mark after several sentences."""
+    found: list[tuple[int, int, tuple[int, ...]]] = []
+    at = 0
+    for paragraph in text.split("\n"):
+        spans = [(at + a, at + b) for a, b in sentences(paragraph)]
+        inherited: tuple[int, ...] = ()
+        rows = []
+        for start, end in reversed(spans):
+            own = tuple(dict.fromkeys(int(n) for n in _MARK.findall(text[start:end])))
+            inherited = own or inherited
+            rows.append((start, end, inherited))
+        found += reversed(rows)
+        at += len(paragraph) + 1
+    return found
+
+
+def tidy_marks(text: str) -> str:
+    """Put marks before the full stop and a space before them, so that a sentence and its marks stay together."""
+    text = _AFTER_STOP.sub(lambda found: f" {''.join(found.group(2).split())}{found.group(1)} ", text)
+    return re.sub(r"[^\S\n]+(?=\n|\Z)", "", _MARKS.sub(r" \1", text)).strip()
+
+
+def check_reply(reply: Reply, embedder: Embedder | None) -> bool:
+    """Check a reply's text: mend marks, mark missing facts, give verdicts. Tells whether anything at all is supported."""
+    hits = reply.result.hits
+    text = tidy_marks(reply.text)
+    spans = [span for span in claims_of(text) if _is_claim(text[span[0] : span[1]])]
+    passages = evidence([(" ".join(hit.chunk.heading), hit.chunk.text) for hit in hits], embedder)
+    claims = [Claim(_without_marks(text[start:end]), tuple(n for n in cited if n <= len(hits))) for start, end, cited in spans]
+    findings = check(claims, passages, embedder)
+    if findings and all(finding.verdict == "not found" for finding in findings):
+        return False
+    _write(reply, text, spans, findings)
+    return True
+
+
+def _is_claim(text: str) -> bool:
+    bare = _without_marks(text)
+    return bool(content(bare)) and not says_no_answer(bare) and not bare.rstrip("*_ ").endswith((":", "?"))
+
+
+def _without_marks(text: str) -> str:
+    return re.sub(r"\s+([.!?…,;])", r"\1", _MARKS.sub("", text)).strip()
+
+
+def _write(reply: Reply, text: str, spans: Sequence[tuple[int, int, tuple[int, ...]]], findings: Sequence[Finding]) -> None:
+    """Put the checked sentences together again, with the marks they should have and `UNSUPPORTED` after missing facts."""
+    written, marks, judged, last = "", [], [], 0
+    for (start, end, _), finding in zip(spans, findings, strict=True):
+        written += shown_text(text[last:start])
+        last, begin = end, len(written)
+        body, stop = _split_stop(_with_doubts(finding))
+        written += shown_text(body)
+        for i, n in enumerate(finding.cited):
+            written += "" if i else " "
+            marks.append(Mark(len(written), len(written) + len(f"[{n}]"), n))
+            written += f"[{n}]"
+        written += stop
+        missing = tuple(finding.claim.text[a:b] for a, b in finding.missing)
+        judged.append(AnswerSentence(begin, len(written), finding.cited, finding.verdict, finding.support, missing))
+    written += shown_text(text[last:])
+    cited = [n for finding in findings for n in finding.cited]
+    reply.replace_text(
+        written, marks=tuple(marks), sentences=tuple(judged), citations=citations(cited, reply.result.hits)
+    )
+    _warn(reply, findings)
+
+
+def _with_doubts(finding: Finding) -> str:
+    text = finding.claim.text
+    for _, end in reversed(finding.missing):
+        text = text[:end] + UNSUPPORTED + text[end:]
+    return text
+
+
+def _split_stop(text: str) -> tuple[str, str]:
+    body = re.sub(r"[.!?…]+[»”\"')]*\Z", "", text)
+    return body, text[len(body) :]
+
+
+def _warn(reply: Reply, findings: Sequence[Finding]) -> None:
+    supported = sum(finding.verdict == "supported" for finding in findings)
+    if supported < len(findings):
+        reply.warn(msg("{supported} of {total} sentences are supported by the passages they cite.", supported=supported, total=len(findings)))
+    missing = [finding.claim.text[a:b] for finding in findings for a, b in finding.missing]
+    if missing:
+        reply.warn(msg("Not in the cited passages, marked (?): {facts}.", facts=", ".join(dict.fromkeys(missing))))
+    if any(finding.moved and finding.claim.cited for finding in findings):
+        reply.warn(msg("A citation pointed to the wrong passage and was moved."))
+    if any(not finding.claim.cited for finding in findings):
+        reply.warn(msg("The model left a paragraph without a citation."))
