@@ -1,0 +1,168 @@
+"""Atoms: the smallest pieces of a section between which it may be cut, and how good a cut before each would be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from rag.chunking.sections import Placed, Section
+from rag.chunking.table_words import column_names, row_words
+from rag.sentences import sentences
+from rag.types import Table
+
+MAX_ATOM = 600  # characters; a longer sentence, row or line is cut at spaces
+MAX_HEADER = 500  # a longer header of a table is not repeated; its names stand in every row's words
+MIN_ATOM = 40  # shorter neighbours of one kind are taken together
+
+
+class Cut(IntEnum):
+    """What a cut before an atom would part, from the worst to the best place."""
+
+    WORD = 0  # inside a word or a formula that is too long for a passage
+    GLUED = 1  # a caption from its table, a list from the line that announces it
+    SENTENCE = 2
+    LINE = 3  # lines of code
+    ITEM = 4  # items of a list, rows of a table
+    PARAGRAPH = 5
+    POINT = 6  # a definition, a theorem, a numbered point
+    TOPIC = 7  # a title of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A stretch of the section's text. `words` are a table row's; `header` is what must be repeated before it
+    where its table was cut; `prose` tells a sentence, which may be repeated as overlap."""
+
+    start: int
+    end: int
+    cut: Cut
+    words: str = ""
+    header: str = ""
+    prose: bool = False
+
+
+_POINT = re.compile(
+    r"(?:\*\*|__)?(?:определени|опр\.|теорем|лемм|следстви|утверждени|аксиом|свойств|доказательств|пример|замечани|"
+    r"задач|упражнени|билет|вопрос|definition|theorem|lemma|corollary|proposition|proof|example|remark|exercise|"
+    r"question|(?:\d{1,2}(?:\.\d{1,2})*|[IVX]{1,4})[.)]\s|§)",
+    re.I,
+)
+_TERM = re.compile(r"[^\W\d_][^.!?:;\n]{1,60}?\s(?:[-–—]|это)\s")
+_TITLE = re.compile(r"[^\W\d_][^.!?:;,\n]{2,70}\Z")
+_ANNOUNCES = re.compile(r":[*_\s]*\Z")
+_SPACE = re.compile(r"\s+")
+
+
+def atoms_of(section: Section) -> list[Atom]:
+    """Return the atoms of a section; together they hold all of its text but the white space between them."""
+    atoms: list[Atom] = []
+    for i, placed in enumerate(section.blocks):
+        before = section.blocks[i - 1] if i else None
+        after = section.blocks[i + 1] if i + 1 < len(section.blocks) else None
+        own = list(_atoms_of_block(placed))
+        atoms += [replace(own[0], cut=_cut_before(placed, before, after)), *own[1:]]
+    return list(_merge_small(_split_long(section.text, atoms)))
+
+
+def _cut_before(placed: Placed, before: Placed | None, after: Placed | None) -> Cut:
+    """Judge the cut between two blocks."""
+    block = placed.block
+    if before is not None:
+        announced = block.kind in ("list", "table", "code", "quote") or block.text.startswith(("$$", "\\["))
+        captioned = "caption" in (block.kind, before.block.kind) and "table" in (block.kind, before.block.kind)
+        if captioned or (announced and before.block.kind != "list" and _ANNOUNCES.search(before.block.text[-8:])):
+            return Cut.GLUED
+    if block.kind == "list":
+        return Cut.ITEM if before is not None and before.block.kind == "list" else Cut.PARAGRAPH
+    if block.kind != "paragraph":
+        return Cut.PARAGRAPH
+    if len(block.text) <= 72 and _TITLE.match(block.text) and after is not None and after.block.kind == "paragraph":
+        return Cut.TOPIC
+    return Cut.POINT if _POINT.match(block.text) or _TERM.match(block.text) else Cut.PARAGRAPH
+
+
+def _atoms_of_block(placed: Placed) -> Iterator[Atom]:
+    block, start = placed.block, placed.start
+    match block.kind:
+        case "table":
+            yield from _rows(placed)
+        case "code":
+            for first, last in _lines(block.text):
+                yield Atom(start + first, start + last, Cut.LINE)
+        case _:
+            for first, last in sentences(block.text):
+                line = block.kind == "list" and block.text[:first].endswith("\n")
+                yield Atom(start + first, start + last, Cut.ITEM if line else Cut.SENTENCE, prose=True)
+
+
+def _rows(placed: Placed) -> Iterator[Atom]:
+    """Yield a table's rows; the caption and a header of usual length go with the first one."""
+    block, start = placed.block, placed.start
+    table = block.table or Table(())
+    lines = list(_lines(block.text))
+    captions = len(list(_lines(table.caption))) if block.text.startswith(table.caption) else 0
+    head = min(captions + table.header_rows, len(lines) - 1)
+    header = block.text[lines[0][0] : lines[head - 1][1]] if head else ""
+    if len(header) > MAX_HEADER:
+        yield Atom(start + lines[0][0], start + lines[head - 1][1], Cut.PARAGRAPH)
+        header = ""
+    names = column_names(table)
+    matched = len(lines) == captions + len(table.rows)
+    for i, (first, last) in enumerate(lines[head:], head):
+        cells = table.rows[i - captions] if matched and i >= captions else block.text[first:last].split(" | ")
+        begin = lines[0][0] if header and i == head else first
+        words = row_words(names, cells) if table.rows else ""
+        yield Atom(start + begin, start + last, Cut.ITEM, words, header if i > head else "")
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    for line in text.split("\n"):
+        if line.strip():
+            yield at, at + len(line)
+        at += len(line) + 1
+
+
+def _split_long(text: str, atoms: list[Atom]) -> Iterator[Atom]:
+    for atom in atoms:
+        yield from split_atom(text, atom, MAX_ATOM)
+
+
+def split_atom(text: str, atom: Atom, limit: int) -> Iterator[Atom]:
+    """Yield pieces of at most `limit` characters, cut at white space where there is any in a piece's second half."""
+    spans: list[tuple[int, int]] = []
+    start = atom.start
+    while atom.end - start > limit:
+        stop = following = start + limit
+        for space in _SPACE.finditer(text, start + limit // 2, stop):
+            stop, following = space.span()
+        spans.append((start, stop))
+        start = following
+    spans.append((start, atom.end))
+    shares = _shares(atom.words, len(spans))
+    for (start, stop), words in zip(spans, shares, strict=True):
+        cut = atom.cut if start == atom.start else Cut.WORD
+        yield replace(atom, start=start, end=stop, cut=cut, words=words)
+
+
+def _shares(words: str, n: int) -> list[str]:
+    """Part a long row's words among the n pieces of its text."""
+    values = words.split("; ")
+    return ["; ".join(values[i * len(values) // n : (i + 1) * len(values) // n]) for i in range(n)]
+
+
+def _merge_small(atoms: Iterator[Atom]) -> Iterator[Atom]:
+    """Take tiny lines and rows together, so that a file of one-letter lines is cut as fast as any other."""
+    held: Atom | None = None
+    for atom in atoms:
+        if held is not None and atom.end - held.start <= MIN_ATOM and atom.cut in (Cut.LINE, Cut.ITEM, Cut.SENTENCE):
+            words = "\n".join(part for part in (held.words, atom.words) if part)
+            held = replace(held, end=atom.end, words=words)
+            continue
+        if held is not None:
+            yield held
+        held = atom
+    if held is not None:
+        yield held

@@ -1,0 +1,78 @@
+"""What is embedded and what the keyword index reads of a passage: its heading path, its text, its tables as words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rag.sentences import sentences
+from rag.types import Chunk
+
+CountTokens = Callable[[Sequence[str]], list[int]]
+
+SEPARATOR = " › "
+HEADING_SHARE = 3  # a heading path takes at most this part of the window: 1/3
+_CELLS = " | "
+
+
+def embedding_texts(chunk: Chunk, count_tokens: CountTokens, window: int) -> list[str]:
+    """Return the texts to embed for a passage, each with its heading path and within `window` tokens; at least one."""
+    line = heading_lines([chunk.heading], count_tokens, window)[0]
+    whole = embedded(line, chunk.text, chunk.words)
+    if count_tokens([whole])[0] <= window:
+        return [whole]
+    body = embedded("", chunk.text, chunk.words)
+    return [embedded(line, part, "") for part in _parts(body, line, count_tokens, window)]
+
+
+def keyword_text(chunk: Chunk) -> str:
+    """Return what the keyword index tokenises of a passage."""
+    return "\n".join(part for part in (SEPARATOR.join(chunk.heading), chunk.text, chunk.words) if part)
+
+
+def embedded(line: str, text: str, words: str) -> str:
+    """Return a heading line and a passage as they are embedded: rows of tables only as words."""
+    if words:
+        prose = "\n".join(row for row in text.split("\n") if _CELLS not in row)
+        text = "\n".join(part for part in (prose.strip(), words) if part)
+    return f"{line}\n{text}" if line else text
+
+
+def heading_lines(headings: Sequence[tuple[str, ...]], count_tokens: CountTokens, window: int) -> list[str]:
+    """Return the headings as lines that leave most of the window to the text.
+
+    A path that is too long loses its outermost headings, and at last the end of the innermost.
+    """
+    paths = list(dict.fromkeys(headings))
+    lines = dict(zip(paths, (SEPARATOR.join(path) for path in paths), strict=True))
+    waiting = [path for path in paths if path]
+    kept = {path: path for path in waiting}
+    while waiting:
+        counts = count_tokens([lines[path] for path in waiting])
+        waiting = [path for path, n in zip(waiting, counts, strict=True) if n > window // HEADING_SHARE and lines[path]]
+        for path in waiting:
+            last = kept[path][-1]
+            kept[path] = kept[path][1:] if len(kept[path]) > 1 else (last[: len(last) * 2 // 3],)
+            lines[path] = SEPARATOR.join(kept[path]).rstrip()
+    return [lines[heading] for heading in headings]
+
+
+def _parts(body: str, line: str, count_tokens: CountTokens, window: int) -> list[str]:
+    """Cut a text that is too long for one window into runs of sentences that fit, halving what does not."""
+    fitting: list[str] = []
+    waiting = [body]
+    while waiting:
+        part = waiting.pop()
+        if count_tokens([embedded(line, part, "")])[0] <= window or len(part) < 2:
+            fitting.append(part)
+        else:
+            waiting += reversed(_halves(part))
+    return fitting
+
+
+def _halves(text: str) -> list[str]:
+    """Part a text at the sentence end, else the space, nearest to its middle."""
+    middle = len(text) // 2
+    ends = [end for _, end in sentences(text)[:-1]] or [i for i, c in enumerate(text) if c.isspace() and i]
+    cut = min(ends, key=lambda end: abs(end - middle), default=middle)
+    halves = [text[:cut].strip(), text[cut:].strip()]
+    return halves if all(halves) else [text[:middle], text[middle:]]
