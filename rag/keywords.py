@@ -86,10 +86,9 @@ class KeywordIndex:
         """Return in how many passages a stem stands."""
         return _frequency(self._state, stem)
 
-    def stems_of_length(self, length: int) -> Iterator[str]:
-        """Yield the stems of so many characters that some passage may hold."""
-        for segment in self._state.segments:
-            yield from segment.stems_of_length(length)
+    def stems_of_length(self, length: int) -> list[str]:
+        """Return the stems of so many characters that some passage may hold."""
+        return [stem for segment in self._state.segments for stem in segment.stems_of_length(length)]
 
     def query(
         self, stems: Sequence[str], n: int, paths: Sequence[str] | None = None

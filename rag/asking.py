@@ -1,0 +1,84 @@
+"""A question as retrieval reads it: the text to embed, the weighted stems to look up, the phrases it quotes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rag.keywords import KeywordIndex
+from rag.spelling import Reading, best_reading, corrected
+from rag.stopwords import STOP_WORDS
+from rag.words import Word, fold, is_cyrillic, words
+
+_QUOTED = re.compile(r"«([^«»]{2,200})»|“([^“”]{2,200})”|„([^„“”]{2,200})[“”]|\"([^\"]{2,200})\"")
+_LETTERS = re.compile(r"[^\W\d_]")
+# A misspelt word is looked up as its likely correction; a part of its weight stays on what was written, so that
+# a passage is never thought to hold a word that the question does not contain.
+_CORRECTION_WEIGHT = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`weights` are those of the stems; `exact` are the stems of names, numbers, codes and quoted words, which mean
+    just themselves; `phrases` are folded. `written` is the question as it came, `text` what it is read as."""
+
+    written: str
+    text: str
+    weights: dict[str, float] = field(default_factory=dict)
+    exact: frozenset[str] = frozenset()
+    phrases: tuple[str, ...] = ()
+
+
+def understand(question: str, index: KeywordIndex) -> Asked:
+    """Read a question against the words of a library: layout, transliteration and spelling mended where the library
+    knows the mended word and not the written one."""
+    reading = best_reading(question, index)
+    found = words(reading.text)
+    names = _names(found, reading.text)
+    weights: dict[str, float] = {}
+    exact: set[str] = set()
+    mended: list[tuple[Word, str]] = []
+    for position, word in enumerate(found):
+        if fold(word.surface) in STOP_WORDS:
+            continue
+        for stem in word.stems:
+            better = corrected(stem, index) if len(word.stems) == 1 else None
+            if better is None:
+                weights[stem] = weights.get(stem, 0.0) + 1.0
+            else:
+                mended.append((word, better))
+                weights[stem] = weights.get(stem, 0.0) + 1.0 - _CORRECTION_WEIGHT
+                weights[better] = weights.get(better, 0.0) + _CORRECTION_WEIGHT
+            if position in names:
+                exact.add(stem)
+    return Asked(question, _respelled(reading, mended), weights, frozenset(exact), _phrases(question))
+
+
+def _phrases(question: str) -> tuple[str, ...]:
+    quoted = ("".join(groups) for groups in _QUOTED.findall(question))
+    return tuple(phrase for phrase in (" ".join(fold(q).split()) for q in quoted) if words(phrase))
+
+
+def _names(found: Sequence[Word], text: str) -> frozenset[int]:
+    """Return the positions of words that look like names, numbers or codes: digits in them, all capitals, a capital
+    inside a sentence, Latin letters in a Cyrillic question."""
+    cyrillic = sum(is_cyrillic(fold(w.surface)) for w in found) * 2 > len(found)
+    positions = set()
+    for position, word in enumerate(found):
+        surface = word.surface
+        opens = not text[: word.start].strip(" \t\n«“\"'(-–—") or text[: word.start].rstrip()[-1:] in ".?!"
+        code = any(c.isdigit() for c in surface) or (len(surface) > 1 and surface.isupper())
+        foreign = cyrillic and surface.isascii() and _LETTERS.search(surface) is not None
+        if code or foreign or (surface[0].isupper() and not opens):
+            positions.add(position)
+    return frozenset(positions)
+
+
+def _respelled(reading: Reading, mended: Sequence[tuple[Word, str]]) -> str:
+    """Put the corrected stems into the text, keeping the endings that were written."""
+    text = reading.text
+    for word, better in reversed(mended):
+        ending = word.surface[len(word.stems[0]) :]
+        text = text[: word.start] + better + ending + text[word.end :]
+    return text

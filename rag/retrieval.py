@@ -1,0 +1,191 @@
+"""Retrieval: a question in, the best passages out, with the confidence that they answer it."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+from rag.asking import Asked, understand
+from rag.diversity import distinct, merged, spread
+from rag.fusion import Candidate, Found, fuse, in_order
+from rag.keywords import KeywordIndex
+from rag.protocols import ChunkStore, Embedder, Reranker, Vectors
+from rag.questions import sub_questions
+from rag.refusal import Background, confidence, evidence, learn
+from rag.types import Chunk, Hit, Mode, SearchResult
+from rag.words import fold
+
+Chunks = Callable[[Sequence[str]], Mapping[str, Chunk]]
+
+# Candidates of each path; of the fused order, those whose texts are read; those that a reranker judges.
+_CANDIDATES = 100
+_READ = 50
+_RERANKED = 30
+_RERANK_WEIGHT = 0.5
+# The background is learnt anew when the library has grown or shrunk by more than this share.
+_DRIFT = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """One question's candidates in order, its reading and vector, and the texts of the best."""
+
+    asked: Asked
+    vector: Vectors | None
+    candidates: Sequence[Candidate]
+    chunks: Mapping[str, Chunk]
+    same_in: Mapping[str, tuple[str, ...]]
+    reranked: Mapping[str, float]
+    confidence: float
+
+
+class Retriever:
+    """Searches one index with the embedder that made it. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        store: ChunkStore,
+        keywords: KeywordIndex,
+        chunks: Chunks,
+        reranker: Reranker | None = None,
+    ) -> None:
+        self._embedder = embedder
+        self._store = store
+        self._keywords = keywords
+        self._chunks = chunks
+        self._reranker = reranker
+        self._background = _BackgroundKeeper()
+
+    def with_reranker(self, reranker: Reranker | None) -> Self:
+        """Return a retriever over the same index, with what this one has learnt, that uses another reranker."""
+        other = type(self)(self._embedder, self._store, self._keywords, self._chunks, reranker)
+        other._background = self._background
+        return other
+
+    def search(
+        self,
+        query: str,
+        k: int = 3,
+        mode: Mode = "hybrid",
+        rerank: bool = False,
+        paths: Sequence[str] | None = None,
+        threshold: float = 0.5,
+    ) -> SearchResult:
+        """Return at most k hits, best first. `paths` restricts to those files (`None`: all), `rerank` asks for the
+        reranker's judgement where there is one, and a confidence under `threshold` refuses."""
+        parts = sub_questions(query)
+        whole = self._rank(query, mode, rerank, paths)
+        rankings = [whole, *(self._rank(part, mode, rerank, paths) for part in parts)]
+        hits = _hits(rankings, k)
+        sure = max(whole.confidence, min((r.confidence for r in rankings[1:]), default=0.0))
+        return SearchResult(query, hits, sure < threshold, sure, threshold, mode, tuple(parts))
+
+    def _rank(self, question: str, mode: Mode, rerank: bool, paths: Sequence[str] | None) -> _Ranking:
+        asked = understand(question, self._keywords)
+        vector = None if mode == "keyword" else self._embedder.embed_question(asked.text)
+        found = self._find(asked, vector, mode, paths)
+        fused = fuse(found, mode)
+        chunks = self._chunks([c.chunk_id for c in fused[:_READ]])
+        best = [c for c in fused[:_READ] if c.chunk_id in chunks]
+        kept, same_in = distinct(spread(best, chunks), chunks)
+        reranked = self._judge(question, kept, chunks) if rerank and self._reranker else {}
+        if reranked:
+            kept = in_order([replace(c, score=_with_rerank(c, reranked)) for c in kept])
+        sure = self._confidence(asked, vector, kept, found, chunks, mode)
+        return _Ranking(asked, vector, kept, chunks, same_in, reranked, sure)
+
+    def _find(self, asked: Asked, vector: Vectors | None, mode: Mode, paths: Sequence[str] | None) -> Found:
+        keyword = [] if mode == "dense" else self._keywords.search(asked.weights, _CANDIDATES, paths)
+        if mode == "keyword-then-dense":
+            paths = sorted({chunk.path for chunk in self._chunks([m.chunk_id for m in keyword]).values()})
+        dense = [] if vector is None else self._store.query(vector, _CANDIDATES, paths)
+        judged = self._keywords.judge(asked.weights, {i for i, _ in dense} | {m.chunk_id for m in keyword})
+        rarity = self._keywords.rarity(asked.weights)
+        ideal = math.fsum(rarity[stem] * weight for stem, weight in asked.weights.items())
+        return Found([(i, round(cosine, 6)) for i, cosine in dense], keyword, judged, ideal)
+
+    def _judge(self, question: str, candidates: Sequence[Candidate], chunks: Mapping[str, Chunk]) -> dict[str, float]:
+        assert self._reranker is not None
+        ids = [c.chunk_id for c in candidates[:_RERANKED]]
+        texts = [_passage_text(chunks[i]) for i in ids]
+        return dict(zip(ids, self._reranker.scores(question, texts), strict=True))
+
+    def _confidence(
+        self,
+        asked: Asked,
+        vector: Vectors | None,
+        candidates: Sequence[Candidate],
+        found: Found,
+        chunks: Mapping[str, Chunk],
+        mode: Mode,
+    ) -> float:
+        if not candidates:
+            return 0.0
+        best = candidates[0]
+        strength = (best.keyword or 0.0) / (2 * found.ideal) if found.ideal else 0.0
+        cosine = best.dense if best.dense is not None else (found.dense[-1][1] if found.dense else None)
+        known = None if vector is None else self._background.get(self._store, self._chunks, self._keywords)
+        seen = evidence(cosine, best.covered, strength, vector, known)
+        return confidence(seen, mode, _same_script(asked.text, chunks[best.chunk_id].text))
+
+
+class _BackgroundKeeper:
+    """Learns the library's background at the first question, and again when the library has changed much."""
+
+    def __init__(self) -> None:
+        self._learning = threading.Lock()
+        self._known: Background | None = None
+        self._version = -1
+
+    def get(self, store: ChunkStore, chunks: Chunks, keywords: KeywordIndex) -> Background | None:
+        with self._learning:
+            size = len(keywords)
+            known = self._known
+            changed = keywords.version != self._version
+            if known is None or (changed and abs(size - known.passages) > _DRIFT * known.passages):
+                self._known, self._version = learn(store, chunks, size), keywords.version
+            return self._known
+
+
+def _hits(rankings: Sequence[_Ranking], k: int) -> tuple[Hit, ...]:
+    """Return the hits of the whole question, or where it has parts, those of the parts in turn."""
+    chosen = merged([r.candidates for r in rankings[1:]] or [rankings[0].candidates], lambda c: c.chunk_id)[:k]
+    chunks = {i: chunk for r in rankings for i, chunk in r.chunks.items()}
+    same_in = {i: files for r in rankings for i, files in r.same_in.items()}
+    reranked = {i: score for r in rankings for i, score in r.reranked.items()}
+    return tuple(
+        Hit(
+            chunks[c.chunk_id],
+            round(c.score, 6),
+            c.dense,
+            c.keyword,
+            reranked.get(c.chunk_id),
+            c.dense_rank,
+            c.keyword_rank,
+            same_in.get(c.chunk_id, ()),
+        )
+        for c in chosen
+    )
+
+
+def _with_rerank(candidate: Candidate, reranked: Mapping[str, float]) -> float:
+    judged = reranked.get(candidate.chunk_id)
+    return candidate.score + _RERANK_WEIGHT * judged if judged is not None else candidate.score
+
+
+def _passage_text(chunk: Chunk) -> str:
+    return "\n".join(part for part in (" › ".join(chunk.heading), chunk.text) if part)
+
+
+def _same_script(question: str, passage: str) -> bool:
+    """Tell whether both are mostly Cyrillic, or both mostly not."""
+    return _mostly_cyrillic(question) == _mostly_cyrillic(passage)
+
+
+def _mostly_cyrillic(text: str) -> bool:
+    letters = [c for c in fold(text) if c.isalpha()]
+    return sum("\u0400" <= c <= "\u04ff" for c in letters) * 2 > len(letters)
