@@ -149,7 +149,7 @@ def test_every_bad_file_is_told_with_its_reason_and_the_good_ones_are_indexed(be
     result = bench.sync()
     assert (result.files, result.indexed) == (5, 1)
     assert sorted(f.file for f in result.failed) == ["broken.docx", "broken.pdf", "data.xyz", "empty.md"]
-    assert all(len(str(f.error)) > 20 for f in result.failed)
+    assert all(len(str(f.error).split()) > 2 for f in result.failed)
 
 
 def test_a_failed_file_is_not_tried_again_until_it_changes(bench: Bench) -> None:
