@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import tempfile
 from collections.abc import Callable
 from pathlib import Path, PurePath
 
@@ -81,4 +82,46 @@ def _draft(family: Family, path: Path, progress: Progress | None) -> Draft:
             from rag.parsing.word import parse_word
 
             return parse_word(path)
+        case "slides":
+            from rag.parsing.slides import parse_slides
+
+            return parse_slides(path)
+        case "web":
+            from rag.parsing.web import parse_web
+
+            return parse_web(path)
+        case "epub":
+            from rag.parsing.epub import parse_epub
+
+            return parse_epub(path)
+        case "odt":
+            from rag.parsing.odt import parse_odt
+
+            return parse_odt(path)
+        case "rtf":
+            from rag.parsing.rtf import parse_rtf
+
+            return parse_rtf(path)
+        case "notebook":
+            from rag.parsing.notebook import parse_notebook
+
+            return parse_notebook(path)
+        case "email":
+            from rag.parsing.email import parse_email
+
+            return parse_email(path)
+        case "csv":
+            from rag.parsing.data import parse_csv
+
+            return parse_csv(path)
+        case "sheet":
+            from rag.parsing.data import parse_sheet
+
+            return parse_sheet(path)
+        case "old word" | "old slides":
+            from rag.parsing.legacy import convert_old
+
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+                new = convert_old(path, family, Path(folder))
+                return _draft("word" if family == "old word" else "slides", new, progress)
     raise AssertionError(family)

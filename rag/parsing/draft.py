@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from rag.messages import Message
 from rag.types import Block, BlockKind, Meta, ParsedDocument, Region, Report, Table
 
 MAX_HEADING = 300
+MAX_FAKE_HEADING = 120
 
 
 @dataclass
@@ -38,6 +39,21 @@ class Draft:
         self._open.append((level, title))
         self.blocks.append(Block(title, "heading", self.path, (Region(0, page),), level=len(self._open)))
 
+    def close_headings(self) -> None:
+        """A new slide, chapter or message begins: it stands under none of the headings before it."""
+        self._open.clear()
+
+    def extend(self, other: Draft) -> None:
+        """Append another draft's blocks below the headings that are open here."""
+        above = self.path
+        self.blocks += [
+            replace(b, heading=(*above, *b.heading), level=b.level + len(above) if b.kind == "heading" else 0)
+            for b in other.blocks
+        ]
+        self.dropped.update(other.dropped)
+        for warning in other.warnings:
+            self.warn(warning)
+
     @property
     def path(self) -> tuple[str, ...]:
         """The headings that are open, outermost first."""
@@ -59,8 +75,12 @@ class Draft:
 
     def drop(self, reason: str, text: str) -> None:
         """Count characters that are left out on purpose."""
-        if text:
-            self.dropped[reason] += len(text)
+        self.drop_count(reason, len(text))
+
+    def drop_count(self, reason: str, characters: int) -> None:
+        """The same where only their number is known."""
+        if characters:
+            self.dropped[reason] += characters
 
     def warn(self, message: Message) -> None:
         """Add a warning once, however often it arises."""
@@ -80,6 +100,12 @@ class Draft:
             warnings=tuple(self.warnings),
         )
         return ParsedDocument(tuple(self.blocks), self.meta, report)
+
+
+def is_fake_heading(text: str) -> bool:
+    """Whether a paragraph that is bold throughout is short enough, and ends so, that it names what follows."""
+    text = text.strip()
+    return 1 < len(text) <= MAX_FAKE_HEADING and text[-1] not in ".,;:!?…" and "\n" not in text and any(map(str.isalpha, text))
 
 
 def _split_pages(text: str, page: int | None) -> tuple[str, tuple[Region, ...]]:

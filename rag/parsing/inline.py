@@ -81,11 +81,11 @@ def reflow(text: str) -> str:
 
     Wrapped lines are nearly equally long, save the last: each could not have taken the next line's first word.
     """
-    lines = [line.strip() for line in text.split("\n")]
+    lines = [line.rstrip() for line in text.strip("\n").split("\n")]
     if len(lines) < 2:
         return text.strip()
     longest = max(len(line) for line in lines)
     wrapped = longest >= 50 and all(
         len(line) + 1 + len(after.split(" ")[0]) > longest - 3 for line, after in zip(lines, lines[1:], strict=False)
     )
-    return (" " if wrapped else "\n").join(lines)
+    return " ".join(line.strip() for line in lines) if wrapped else "\n".join(lines)

@@ -35,7 +35,7 @@ def markdown_blocks(text: str, draft: Draft) -> None:
 
     draft.meta, text = split_front_matter(text, draft.meta)
     text, cut = cut_data_uris(text)
-    draft.dropped["data"] += cut
+    draft.drop_count("data", cut)
     tokens = _grammar().parse(text)
     for token in tokens:
         autolink_text(token.children or [])

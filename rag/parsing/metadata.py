@@ -20,7 +20,6 @@ _NAMED = re.compile(r"(?<!\d)(0?[1-9]|[12]\d|3[01])[-_. ]+([^\W\d_]{3,10})[-_., 
 _MONTH = re.compile(r"(?<!\d)(19[5-9]\d|20\d\d)[-_.](0[1-9]|1[0-2])(?![\d])")
 _YEAR = re.compile(r"(?<!\d)(19[5-9]\d|20\d\d)(?!\d)")
 LANGUAGE_SAMPLE = 20_000
-_PROGRAMS = ("python-docx", "openpyxl", "user", "пользователь", "admin", "microsoft office user", "unknown")
 
 
 def iso_date(text: str) -> str | None:
@@ -41,19 +40,6 @@ def _day(year: str, month: str, day: str) -> str | None:
         return datetime.date(int(year), number or 0, int(day)).isoformat()
     except ValueError:
         return None
-
-
-def from_properties(title: str | None, author: str | None, *dates: datetime.datetime | None) -> Meta:
-    """Meta from a document's properties. Its date is the latest of them: a copy of an old file keeps the old
-    date of creation. Names that programs put in by themselves are no authors."""
-    known = [d.date() for d in dates if d and d.year > 1980]
-    author = " ".join((author or "").split())
-    return Meta(
-        title=" ".join((title or "").split()),
-        author="" if author.lower() in _PROGRAMS else author,
-        date=max(known).isoformat() if known else None,
-        date_source="properties" if known else "",
-    )
 
 
 def complete(document: ParsedDocument, path: Path) -> ParsedDocument:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from textwrap import dedent
 
 from rag.messages import msg
 from rag.parsing.draft import Draft
-from rag.parsing.encodings import decode
+from rag.parsing.encodings import Decoded, decode
 from rag.parsing.inline import reflow
 from rag.parsing.links import cut_data_uris, shrink_links
 
@@ -27,14 +28,16 @@ def read_text(path: Path) -> tuple[str, Draft]:
     """A text file's text, line ends as "\\n", and a draft that knows its encoding."""
     found = decode(path.read_bytes())
     draft = Draft(encoding=found.encoding)
-    if found.doubtful:
-        draft.warn(
-            msg(
-                "The text encoding is a guess ({encoding}): check that the passages read well.", encoding=found.encoding
-            )
-        )
+    warn_if_doubtful(found, draft)
     text = _mended(found.text, draft)
     return _CONTROLS.sub("", text), draft
+
+
+def warn_if_doubtful(found: Decoded, draft: Draft) -> None:
+    """Say so where the encoding is only the best guess."""
+    if found.doubtful:
+        name = found.encoding
+        draft.warn(msg("The text encoding is a guess ({encoding}): check that the passages read well.", encoding=name))
 
 
 def _mended(text: str, draft: Draft) -> str:
@@ -63,14 +66,14 @@ def parse_text(path: Path) -> Draft:
 def text_blocks(text: str, draft: Draft) -> None:
     """Add a plain text's paragraphs, lists and headings to a draft. A form feed ends a paragraph."""
     text, cut = cut_data_uris(text)
-    draft.dropped["data"] += cut
+    draft.drop_count("data", cut)
     for paragraph in re.split(r"\n[ \t]*\n|\f", shrink_links(text)):
         lines = [line.rstrip() for line in paragraph.strip("\n").split("\n")]
         lines = _leading_headings(lines, draft)
         if any(_ITEM.match(line) for line in lines[1:]) or (len(lines) == 1 and _ITEM.match(lines[0])):
-            draft.add("\n".join(lines), "list")
+            draft.add(dedent("\n".join(lines)), "list")
         else:
-            draft.add(reflow("\n".join(lines)))
+            draft.add(dedent(reflow("\n".join(lines))))
 
 
 def _leading_headings(lines: list[str], draft: Draft) -> list[str]:

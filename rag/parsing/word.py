@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag.messages import msg
-from rag.parsing.draft import Draft, make_table
-from rag.parsing.metadata import from_properties
+from rag.parsing.draft import Draft, is_fake_heading, make_table
+from rag.parsing.properties import zipped_properties
 from rag.parsing.wordstyles import Numbering, Styles
 from rag.parsing.wordtext import HARD_BREAK, ParagraphText, W, read_paragraph
 from rag.types import BlockKind
@@ -20,7 +20,6 @@ from rag.types import BlockKind
 if TYPE_CHECKING:
     from docx.opc.part import Part
 
-MAX_FAKE_HEADING = 120
 MAX_COLUMNS = 64
 _CONTAINERS = {W + "sdt", W + "sdtContent", W + "ins", W + "moveTo", W + "customXml", W + "smartTag"}
 
@@ -31,8 +30,7 @@ def parse_word(path: Path) -> Draft:
 
     package = OpcPackage.open(str(path))
     main = package.main_document_part
-    properties = package.core_properties
-    draft = Draft(meta=from_properties(properties.title, properties.author, properties.created, properties.modified))
+    draft = Draft(meta=zipped_properties(path, "docProps/core.xml"))
     reader = _Reader(draft, main)
     reader.read(_xml(main).find(W + "body"))
     reader.end_list()
@@ -117,10 +115,9 @@ class _Reader:
     def _level(self, node: Any, found: ParagraphText) -> int | None:
         """In a document without any styled heading, short bold lines are its headings."""
         level = self.styles.level(node)
-        text = found.text.strip()
-        if level is None and not self.has_headings and found.bold and 0 < len(text) <= MAX_FAKE_HEADING:
+        if level is None and not self.has_headings and found.bold and is_fake_heading(found.text):
             in_cell = any(a.tag in (W + "tc", W + "txbxContent") for a in node.iterancestors())
-            return 1 if text[-1] not in ".,;:" and not in_cell and "\n" not in text else None
+            return None if in_cell else 9
         return level
 
     def _add(self, text: str, kind: BlockKind) -> None:

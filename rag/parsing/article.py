@@ -1,0 +1,97 @@
+"""From a web page to its article: menus, banners, scripts and what is hidden go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rag.parsing.draft import Draft
+
+NEVER_TEXT = ("script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "canvas", "audio", "video",
+              "select", "textarea", "input", "button", "dialog", "head")  # fmt: skip
+FURNITURE = ("nav", "aside", "footer", "header", "form")
+ROLES = ("navigation", "banner", "contentinfo", "search", "complementary", "menu", "menubar", "dialog", "alert")
+_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:nav(?:bar|igation)?|menu|breadcrumbs?|sidebar|banner|cookies?|consent|footer|masthead|social|share|sharing"
+    r"|related|advert(?:s|isement)?|ads|promo|popup|modal|subscribe|newsletter|comments?|skip-link|toolbar|pagination|pager"
+    r"|mw-editsection|noprint|mw-jump-link|navbox|catlinks)(?:$|[\s_-])", re.IGNORECASE,
+)  # fmt: skip
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+MIN_SHARE = 0.25
+MIN_CHARS = 200
+
+
+def parse_page(html: str) -> Any:
+    """The root element of a page's tree; scripts, styles and comments are gone."""
+    from lxml import etree, html as lxml_html
+
+    parser = lxml_html.HTMLParser(remove_comments=True, remove_pis=True, huge_tree=False, encoding="utf-8")
+    root = lxml_html.document_fromstring(html.encode("utf-8", "replace"), parser=parser)
+    etree.strip_elements(root, *(t for t in NEVER_TEXT if t != "head"), with_tail=False)
+    return root
+
+
+def find_article(root: Any, draft: Draft) -> Any:
+    """The element that holds the article. Where leaving out the furniture leaves too little, the whole body stays."""
+    body = root.find("body")
+    body = root if body is None else body
+    for node in list(_hidden(body)):
+        _drop(node, draft, "hidden")
+    whole = len(_words(body))
+    for name in ("main", "article"):
+        nodes = [n for n in body.iter(name) if not any(a.tag == name for a in n.iterancestors())]
+        nodes = nodes or [n for n in body.iter() if isinstance(n.tag, str) and n.get("role") == name]
+        if len(nodes) == 1 and _is_enough(len(_words(nodes[0])), whole):
+            draft.drop_count("furniture", whole - len(_words(nodes[0])))
+            _strip(nodes[0], draft, inside=True)
+            return nodes[0]
+    kept = whole - sum(len(_words(node)) for node in _furniture(body, inside=False))
+    if _is_enough(kept, whole):
+        _strip(body, draft, inside=False)
+    return body
+
+
+def _is_enough(kept: int, whole: int) -> bool:
+    return kept >= MIN_CHARS or kept >= MIN_SHARE * whole
+
+
+def _hidden(body: Any) -> Iterator[Any]:
+    for node in body.iter():
+        if isinstance(node.tag, str) and (
+            node.get("hidden") is not None or _HIDDEN.search(node.get("style") or "") or node.get("aria-hidden") == "true"
+        ):
+            yield node
+
+
+def _furniture(root: Any, inside: bool) -> list[Any]:
+    """The outermost elements that are no part of an article. Inside one, a header holds its title."""
+    found: list[Any] = []
+    tags = [tag for tag in FURNITURE if not (inside and tag in ("header", "form"))]
+    for node in root.iter():
+        if not isinstance(node.tag, str) or node is root or node.tag in ("html", "body", "main", "article"):
+            continue
+        names = f"{node.get('class') or ''} {node.get('id') or ''}"
+        if (node.tag in tags or node.get("role") in ROLES or _NAMES.search(names)) and not _holds_article(node):
+            if not any(ancestor in found for ancestor in node.iterancestors()):
+                found.append(node)
+    return found
+
+
+def _holds_article(node: Any) -> bool:
+    return next(node.iter("main", "article", "h1"), None) is not None
+
+
+def _strip(root: Any, draft: Draft, inside: bool) -> None:
+    for node in _furniture(root, inside):
+        _drop(node, draft, "furniture")
+
+
+def _drop(node: Any, draft: Draft, reason: str) -> None:
+    if node.getparent() is not None:
+        draft.drop(reason, _words(node))
+        node.drop_tree()
+
+
+def _words(node: Any) -> str:
+    return " ".join(node.text_content().split())
