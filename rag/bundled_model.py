@@ -227,7 +227,7 @@ class PackedModel:
 def read_packed(path: Path) -> PackedModel:
     """Parse the 4-bit file. Raises ValueError or struct.error if it is damaged."""
     content = np.fromfile(path, np.uint8)
-    view = memoryview(content)
+    view = content.data
     if bytes(view[:4]) != _MAGIC:
         raise ValueError("no E5S1 file")
     at = 8

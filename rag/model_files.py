@@ -100,6 +100,7 @@ def _in_hub_cache(name: str) -> Path | None:
 def _download(
     name: str, target: Path, progress: Callable[[Message], None] | None, error_class: type[KonspektError]
 ) -> Path:
+    import httpx
     from huggingface_hub import HfApi, snapshot_download
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, OfflineModeIsEnabled, RepositoryNotFoundError
 
@@ -120,7 +121,7 @@ def _download(
         ) from error  # fmt: skip
     except RepositoryNotFoundError as error:
         raise error_class(msg("huggingface.co has no model named {model}. Check the name.", model=name)) from error
-    except (OSError, HfHubHTTPError, OfflineModeIsEnabled, *_network_errors()) as error:
+    except (OSError, HfHubHTTPError, OfflineModeIsEnabled, httpx.HTTPError, httpx.InvalidURL) as error:
         raise error_class(
             msg("The model {model} is not on this machine and cannot be downloaded now ({reason}). Connect to the "
                 "internet once, or give the folder of a downloaded model.", model=name, reason=type(error).__name__)
@@ -128,17 +129,11 @@ def _download(
     return target
 
 
-def _network_errors() -> tuple[type[Exception], ...]:
-    import httpx
-
-    return (httpx.HTTPError, httpx.InvalidURL)
-
-
 def _progress_bar(name: str, progress: Callable[[Message], None] | None) -> Any:
     """Return a tqdm class that tells `progress` the megabytes instead of drawing."""
-    from tqdm.auto import tqdm
+    from tqdm.auto import tqdm  # type: ignore[import-untyped]
 
-    class Told(tqdm):  # type: ignore[type-arg, misc]
+    class Told(tqdm):  # type: ignore[misc]
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             kwargs.pop("name", None)
             super().__init__(*args, **{**kwargs, "disable": False, "file": _Nowhere(), "mininterval": 0.5})

@@ -32,7 +32,7 @@ class SentenceTransformerEmbedder:
     tokens, so that nothing is padded. One thread at a time uses the model, questions before passages.
     """
 
-    def __init__(self, folder: Path, name: str, revision: str, device: str = "", threads: int | None = None) -> None:
+    def __init__(self, folder: Path, name: str, revision: str, *, device: str = "", threads: int | None = None) -> None:
         """Load the model, never asking the network. `device` is "cpu", "cuda", "mps", ... or "" for the best here.
 
         Raises EmbeddingError if the folder holds no such model.
@@ -85,7 +85,8 @@ class SentenceTransformerEmbedder:
     def embed_question(self, text: str) -> Vectors:
         """Return float32 (dimension,), of length 1. A question over the window is cut at its end."""
         with self._turns.first():
-            return self._encode([text], self.prompts.question, "query")[0]
+            vector: Vectors = self._encode([text], self.prompts.question, "query")[0]
+        return vector
 
     def _batches(self, counts: list[int]) -> Iterator[list[int]]:
         """Yield indices of texts of one length, longest first."""
@@ -137,7 +138,7 @@ def unit_vectors(vectors: Vectors) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.isfinite(lengths).all() or (lengths < 1e-6).any():
         raise EmbeddingError(msg("The embedding model gave an unusable vector (zero or not a number). Try another."))
-    return (vectors / lengths).astype(np.float32)
+    return np.asarray(vectors / lengths, np.float32)
 
 
 def load_sentence_transformer(folder: Path, device: str, threads: int | None) -> SentenceTransformer:
@@ -147,7 +148,7 @@ def load_sentence_transformer(folder: Path, device: str, threads: int | None) ->
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.util import get_device_name
 
-    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     device = device or get_device_name()
     if threads:
         torch.set_num_threads(threads)
