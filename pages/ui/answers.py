@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.ui.language import _, ngettext, number, tell
+from pages.ui.language import _, markdown, ngettext, number, tell
 from pages.ui.literal import marked
 from pages.ui.notices import notice
 from pages.ui.page_view import page_name
@@ -94,9 +94,8 @@ def _line_html(
             at = b
     inner.append(_inline(text, at, end, marks, key))
     body = _CODE.sub(r"<code>\1</code>", _BOLD.sub(r"<b>\1</b>", "".join(inner)))
-    body = body.replace(
-        _NOT_FOUND, f'<span class="k-doubt" title="{escape(_("No cited passage holds this."))}">?</span>'
-    )
+    doubt = escape(_("No cited passage holds this."))
+    body = body.replace(_NOT_FOUND, f'<span class="k-doubt" title="{doubt}">?</span>')
     if item:
         bullet = f"{item.group(1)}." if item.group(1) else "•"
         return f'<p class="k-item"><span>{bullet}</span><span>{body}</span></p>'
@@ -124,8 +123,11 @@ def _sentence_html(html: str, sentence: AnswerSentence) -> str:
 
 
 def _searching(library: Library) -> None:
-    if library.status().model == "loading":
+    status = library.status()
+    if status.model == "loading":
         st.caption(_("The search model is warming up; after a start this takes a few seconds."))
+        if status.loading:
+            st.caption(markdown(tell(status.loading)))
     else:
         st.caption(_("Looking through your notes…"))
     st.skeleton(height=120)

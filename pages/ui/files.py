@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,8 @@ def files_view(library: Library) -> None:
     """Draw the work going on, then the files; redrawn on its own while work goes on."""
     status = library.status()
     files = library.files()
+    if error := st.session_state.pop("_went-wrong", None):
+        show_error(error)
     work_view(status)
     if not files and not status.queued and not status.active:
         notice("info", _("No files yet. Drop PDFs and notes above, or copy them into the folder."))
@@ -119,7 +122,8 @@ def _row(library: Library, file: FileStatus, active: bool) -> None:
     if choice == "open":
         st.switch_page("pages/chunks.py", query_params={"file": file.path})
     elif choice == "retry":
-        _retry(library, file.path)
+        _try(library.retry, file.path)
+        st.rerun()
     elif choice == "delete":
         st.dialog(_("Delete this file?"))(_confirm_delete)(library, file.path)
 
@@ -170,13 +174,12 @@ def page_list(pages: tuple[int, ...]) -> str:
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
 
 
-def _retry(library: Library, path: str) -> None:
+def _try(action: Callable[[str], None], path: str) -> None:
+    """Do it; what goes wrong is told when the page is drawn."""
     try:
-        library.retry(path)
+        action(path)
     except KonspektError as error:
-        show_error(error)
-    else:
-        st.rerun()
+        st.session_state["_went-wrong"] = error
 
 
 def _confirm_delete(library: Library, path: str) -> None:
@@ -187,10 +190,12 @@ def _confirm_delete(library: Library, path: str) -> None:
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button(_("Keep it"), key="delete-no"):
             st.rerun()
-        if st.button(_("Delete"), key="delete-yes", type="primary", icon=":material/delete:"):
-            try:
-                library.delete_file(path)
-            except KonspektError as error:
-                show_error(error)
-            else:
-                st.rerun()
+        if st.button(
+            _("Delete"),
+            key="delete-yes",
+            type="primary",
+            icon=":material/delete:",
+            on_click=_try,
+            args=(library.delete_file, path),
+        ):
+            st.rerun()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.ui.built_in import own_words
-from pages.ui.language import _, choose_language, ngettext, tell
+from pages.ui.language import _, choose_language, markdown, ngettext, tell
 from pages.ui.notices import notice, show_error
 from pages.ui.opened import shared_library
 from rag.errors import KonspektError
@@ -83,7 +83,7 @@ def _status(library: Library) -> None:
         passages = ngettext("{n} passage", "{n} passages", status.chunks)
         st.caption(f"{files} · {passages}")
         if status.model == "loading":
-            st.caption(_("The search model is warming up…"))
+            st.caption(markdown(tell(status.loading) if status.loading else _("The search model is warming up…")))
         if status.rebuilding is not None:
             st.progress(
                 status.rebuilding,

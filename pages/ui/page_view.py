@@ -10,7 +10,7 @@ import streamlit as st
 from pages.ui.language import _
 from pages.ui.notices import notice, show_error
 from rag.errors import KonspektError
-from rag.types import BBox, Chunk, FileStatus
+from rag.types import Chunk, FileStatus, PageBox
 
 if TYPE_CHECKING:
     from rag.library import Library
@@ -35,13 +35,13 @@ def page_name(first: int | None, last: int | None, file: FileStatus | None = Non
 
 
 @st.cache_data(max_entries=60, show_spinner=False)
-def _picture(_library: Library, path: str, page: int, boxes: tuple[BBox, ...], changed: int) -> bytes:
+def _picture(_library: Library, path: str, page: int, boxes: tuple[PageBox, ...], changed: int) -> bytes:
     return _library.page_image(path, page, boxes=boxes, scale=2.0)
 
 
 def show_page(library: Library, path: str, page: int, chunks: Sequence[Chunk]) -> None:
     """Draw a page with the passages' boxes on it, or say why it cannot be drawn."""
-    boxes = tuple(box.bbox for chunk in chunks for box in chunk.boxes if box.page == page)
+    boxes = tuple(box for chunk in chunks for box in chunk.boxes if box.page == page)
     try:
         changed = (library.paths.notes / path).stat().st_mtime_ns
         picture = _picture(library, path, page, boxes, changed)

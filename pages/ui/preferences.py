@@ -168,8 +168,8 @@ def _reranker_name(name: str) -> str:
 def _models(library: Library) -> None:
     settings = library.settings
     with _section(_("Search model"), "models"):
-        options = [BUNDLED_EMBEDDER] + ([settings.embedder] if settings.embedder != BUNDLED_EMBEDDER else [])
         _start("set-embedder", settings.embedder)
+        options = list(dict.fromkeys([BUNDLED_EMBEDDER, settings.embedder, st.session_state["set-embedder"]]))
         chosen = st.selectbox(
             _("Model that understands meaning"),
             options,

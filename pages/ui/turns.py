@@ -98,6 +98,7 @@ def conversation() -> Conversation:
         while len(known) > _KEPT:
             known.popitem(last=False)
     st.session_state["_conversation"] = found.id
+    st.session_state["_talk"] = found
     if found.turns:
         st.query_params["c"] = found.id
     return found

@@ -134,7 +134,7 @@ def _names(names: list[str], most: int = 5) -> str:
 
 def _ask_about(library: Library, taken: _Taken, name: str, key: str) -> None:
     with st.container(border=True, key=f"{key}-conflict-{name}"):
-        st.markdown(markdown(_("A different file named {file} is already here.", file=name)))
+        notice("careful", _("A different file named {file} is already here.", file=name))
         with st.container(horizontal=True):
             st.button(_("Replace it"), key=f"{key}-replace-{name}", on_click=_settle, args=(library, taken, name, True))
             st.button(_("Keep both"), key=f"{key}-both-{name}", on_click=_keep_both, args=(library, taken, name))
