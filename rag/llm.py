@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rag.errors import ChatError
 from rag.messages import Message, msg
@@ -17,8 +17,12 @@ from rag.streams import ClosableStream
 if TYPE_CHECKING:
     import ollama
 
+Answer = TypeVar("Answer")
+
 SEED = 20260101
 DEFAULT_CONTEXT = 8192
+# No proxy from the environment and no redirect: only the server that the user named is talked to.
+_CLIENT: dict[str, Any] = {"trust_env": False, "follow_redirects": False}
 _EMBEDDING_FAMILIES = ("bert", "nomic-bert", "xlm-roberta", "gte", "jina-bert-v2")
 
 
@@ -91,19 +95,17 @@ class OllamaChat:
         return ClosableStream(lambda: self._pieces(request))
 
     async def _pieces(self, request: Mapping[str, Any]) -> AsyncGenerator[ChatPiece, None]:
-        client = _async_client(self.url, self._timeouts)
         done = False
         try:
-            parts = await client.chat(**request, stream=True, keep_alive=self._keep_alive)
-            async for part in _timed(parts, self._timeouts):
-                done = bool(part.done)
-                if part.message.thinking:
-                    yield ChatPiece(part.message.thinking, thinking=True)
-                yield ChatPiece(part.message.content or "", False, done, part.prompt_eval_count, part.eval_count)
-        except Exception as error:  # noqa: BLE001 - sorted out by kind; what is none of the server's faults is raised again
+            async with _async_client(self.url, self._timeouts) as client:
+                parts = await client.chat(**request, stream=True, keep_alive=self._keep_alive)
+                async for part in _timed(parts, self._timeouts):
+                    done = bool(part.done)
+                    if part.message.thinking:
+                        yield ChatPiece(part.message.thinking, thinking=True)
+                    yield ChatPiece(part.message.content or "", False, done, part.prompt_eval_count, part.eval_count)
+        except Exception as error:  # noqa: BLE001 - sorted out by kind; what is no fault of the server is raised again
             raise _as_chat_error(error, self.url, self.model) from error
-        finally:
-            await client.close()
         if not done:
             raise ChatError(broken_off("Ollama"))
 
@@ -123,16 +125,14 @@ def pull_model(url: str, name: str, timeouts: Timeouts | None = None) -> Closabl
 
 
 async def _pulling(url: str, name: str, timeouts: Timeouts) -> AsyncGenerator[PullProgress, None]:
-    client = _async_client(url, timeouts)
     status = ""
     try:
-        async for part in _timed(await client.pull(name, stream=True), timeouts):
-            status = part.status or ""
-            yield PullProgress(status, part.completed or 0, part.total or 0)
+        async with _async_client(url, timeouts) as client:
+            async for part in _timed(await client.pull(name, stream=True), timeouts):
+                status = part.status or ""
+                yield PullProgress(status, part.completed or 0, part.total or 0)
     except Exception as error:  # noqa: BLE001 - as in `_pieces`
         raise _as_chat_error(error, url, name) from error
-    finally:
-        await client.close()
     if status != "success":
         raise ChatError(broken_off("Ollama"))
 
@@ -150,7 +150,7 @@ def broken_off(server: str) -> Message:
 def silent(seconds: float) -> Message:
     """What to say when a server keeps a connection open and sends nothing."""
     return msg(
-        "The model has sent nothing for {seconds} s. It may be too large for this computer: choose a smaller one in Settings.",
+        "The model has sent nothing for {seconds} s. It may be too large for this computer: choose a smaller one.",
         seconds=round(seconds),
     )
 
@@ -173,38 +173,25 @@ async def _timed(parts: Any, timeouts: Timeouts) -> AsyncGenerator[Any, None]:
 
 
 def _listed(url: str, timeouts: Timeouts) -> Sequence[ollama.ListResponse.Model]:
-    return _ask(url, timeouts, "", lambda client: client.list()).models
+    return _ask(url, timeouts, "", lambda client: client.list().models)
 
 
-def _ask(url: str, timeouts: Timeouts, model: str, request: Any) -> Any:
+def _ask(url: str, timeouts: Timeouts, model: str, request: Callable[[ollama.Client], Answer]) -> Answer:
+    import httpx
     import ollama
 
-    client = ollama.Client(url, **_client_options(timeouts))
     try:
-        return request(client)
+        with ollama.Client(url, timeout=httpx.Timeout(timeouts.request, connect=timeouts.connect), **_CLIENT) as client:
+            return request(client)
     except Exception as error:  # noqa: BLE001 - as in `_pieces`
         raise _as_chat_error(error, url, model) from error
-    finally:
-        client.close()
 
 
 def _async_client(url: str, timeouts: Timeouts) -> ollama.AsyncClient:
     import httpx
     import ollama
 
-    options = _client_options(timeouts) | {"timeout": httpx.Timeout(None, connect=timeouts.connect)}
-    return ollama.AsyncClient(url, **options)
-
-
-def _client_options(timeouts: Timeouts) -> dict[str, Any]:
-    """No proxy from the environment and no redirect: only the server that the user named is talked to."""
-    import httpx
-
-    return {
-        "timeout": httpx.Timeout(timeouts.request, connect=timeouts.connect),
-        "trust_env": False,
-        "follow_redirects": False,
-    }
+    return ollama.AsyncClient(url, timeout=httpx.Timeout(None, connect=timeouts.connect), **_CLIENT)
 
 
 def _as_chat_error(error: Exception, url: str, model: str) -> Exception:
@@ -226,6 +213,6 @@ def _as_chat_error(error: Exception, url: str, model: str) -> Exception:
         return ChatError(msg("Ollama at {url} is too slow to answer. Try again, or restart it.", url=url))
     if isinstance(error, httpx.HTTPError):
         return ChatError(broken_off("Ollama"))
-    if isinstance(error, json.JSONDecodeError | ValidationError | httpx.InvalidURL | ValueError):
+    if isinstance(error, json.JSONDecodeError | ValidationError | httpx.InvalidURL | ValueError | OverflowError):
         return ChatError(msg("What answers at {url} is not Ollama. Check the address in KONSPEKT_OLLAMA.", url=url))
     return error

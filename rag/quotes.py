@@ -49,7 +49,7 @@ class Weights:
     candidates, `words` and `context` the share of the question's informative stems in it and just before it, `kind`
     what the question waits for, `rank` the passage's place. Fitted on one half of XQuAD, checked on the other."""
 
-    meaning: float = 0.6
+    meaning: float = 0.7
     words: float = 3.0
     context: float = 1.5
     kind: float = 1.0
