@@ -24,10 +24,12 @@ MIN_CHARS = 200
 
 def parse_page(html: str) -> Any:
     """The root element of a page's tree; scripts, styles and comments are gone."""
-    from lxml import etree, html as lxml_html
+    from lxml import etree
+    from lxml import html as lxml_html
 
     parser = lxml_html.HTMLParser(remove_comments=True, remove_pis=True, huge_tree=False, encoding="utf-8")
-    root = lxml_html.document_fromstring(html.encode("utf-8", "replace"), parser=parser)
+    # A page without an element is no error: a comment, or nothing but white space.
+    root = lxml_html.document_fromstring(f"{html}<p></p>".encode("utf-8", "replace"), parser=parser)
     etree.strip_elements(root, *(t for t in NEVER_TEXT if t != "head"), with_tail=False)
     return root
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
+from textwrap import dedent
 
 from rag.messages import Message
 from rag.types import Block, BlockKind, Meta, ParsedDocument, Region, Report, Table
 
 MAX_HEADING = 300
 MAX_FAKE_HEADING = 120
+BOLD_LEVEL = 7  # below the six levels of HTML and Markdown
 
 
 @dataclass
@@ -62,7 +64,7 @@ class Draft:
     def add(self, text: str, kind: BlockKind = "paragraph", page: int | None = None) -> None:
         """Add a block of text under the open headings; blank text is no block.
         "\f" in the text of a format with pages is the beginning of the next page."""
-        text = text.strip("\n").rstrip()
+        text = dedent(text.strip("\n")).rstrip() if text.startswith((" ", "\n")) else text.rstrip()
         if text.strip():
             text, regions = _split_pages(text, page)
             self.blocks.append(Block(text, kind, self.path, regions))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import unescape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rag.parsing.links import link_words, shrink_links
 
@@ -43,8 +43,14 @@ def _piece(token: Token) -> str:
         case "html_inline":
             return _html_piece(token.content)
         case "footnote_ref":
-            return f"[{token.meta['label']}]" if "label" in token.meta else f"[{token.meta['id'] + 1}]"
+            return f"[{note_number(token.meta)}]"
     return ""
+
+
+def note_number(meta: Mapping[str, Any]) -> str:
+    """A footnote's mark: its own number, else its place among the notes."""
+    label = str(meta.get("label") or "")
+    return label if label.isdigit() else str(meta["id"] + 1)
 
 
 def image_text(alt: str) -> str:

@@ -32,5 +32,5 @@ def link_words(url: str) -> str:
 
 def cut_data_uris(text: str) -> tuple[str, int]:
     """Empty all inlined files ("data:image/png;base64,..."). Returns the text and the number of characters cut."""
-    cut = _DATA_URI.sub("data:", text)
+    cut = _DATA_URI.sub("data", text)
     return cut, len(text) - len(cut)

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag.parsing.draft import Draft, make_table
+from rag.parsing.draft import BOLD_LEVEL, Draft, is_fake_heading, make_table
 from rag.parsing.frontmatter import split_front_matter
-from rag.parsing.inline import autolink_text, inline_text, reflow
+from rag.parsing.inline import autolink_text, inline_text, note_number, reflow
 from rag.parsing.links import cut_data_uris
-from rag.parsing.obsidian import add_obsidian_rules, find_tags
+from rag.parsing.obsidian import add_obsidian_rules, callout_text, drop_block_id, find_tags
 from rag.parsing.text import read_text
 from rag.types import BlockKind, Table
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
 MAX_NESTING = 60
+LONG_LINE = 20_000  # looking for pairs of marks takes quadratic time; no line that somebody typed is as long
 ONLY_IMAGES = re.compile(r"(?:\s*\[image\]\s*)+")
 
 
@@ -36,7 +37,10 @@ def markdown_blocks(text: str, draft: Draft) -> None:
     draft.meta, text = split_front_matter(text, draft.meta)
     text, cut = cut_data_uris(text)
     draft.drop_count("data", cut)
-    tokens = _grammar().parse(text)
+    grammar = _grammar()
+    if max(map(len, text.split("\n"))) > LONG_LINE:
+        grammar.disable(["link", "image", "emphasis", "strikethrough", "autolink", "wikilink", "embed"])
+    tokens = grammar.parse(text)
     for token in tokens:
         autolink_text(token.children or [])
     _Reader(draft).read(SyntaxTreeNode(tokens))
@@ -70,6 +74,8 @@ class _Reader:
                     self._list(node)
                 case "footnote_block":
                     self._footnotes(node)
+                case "paragraph" if _is_all_bold(node) and is_fake_heading(_words(node)):
+                    self.draft.heading(_words(node), BOLD_LEVEL)
                 case _:
                     self._add(self._render(node), _KINDS.get(node.type, "paragraph"))
 
@@ -96,15 +102,14 @@ class _Reader:
 
     def _footnotes(self, node: SyntaxTreeNode) -> None:
         for note in node.children:
-            label = note.meta.get("label") or str(note.meta["id"] + 1)
             text = "\n".join(p for p in self._children(note) if isinstance(p, str))
-            self.draft.add(f"[{label}] {text}", "note")
+            self.draft.add(f"[{note_number(note.meta)}] {text}", "note")
 
     def _render(self, node: SyntaxTreeNode) -> list[str | Table]:
         """A node as text, with the tables inside it left whole."""
         match node.type:
             case "paragraph":
-                text = reflow(_words(node))
+                text = drop_block_id(reflow(_words(node)))
                 return [] if ONLY_IMAGES.fullmatch(text) else [text] if text else []
             case "fence" | "code_block":
                 return [node.content.rstrip("\n")]
@@ -118,7 +123,10 @@ class _Reader:
                 items = [self._item(item) for item in node.children]
                 return _joined([p for item in items for p in item], "\n" if _is_tight(node) else "\n\n")
             case "blockquote":
-                return [p if isinstance(p, Table) else _prefixed(p, "> ", "> ") for p in self._children(node)]
+                pieces = self._children(node)
+                if pieces and isinstance(pieces[0], str):
+                    pieces[0] = callout_text(pieces[0])
+                return [p if isinstance(p, Table) else _prefixed(p, "> ", "> ") for p in pieces]
             case "hr" | "footnote_anchor":
                 return []
             case "heading":
@@ -142,11 +150,11 @@ class _Reader:
         ]
 
     def _html(self, html: str) -> list[str | Table]:
-        from rag.parsing.web import fragment_text
+        from rag.parsing.web import fragment_pieces
 
-        text = fragment_text(html)
-        self.draft.drop("markup", "" if text else html)
-        return [text] if text else []
+        pieces = fragment_pieces(html)
+        self.draft.drop("markup", "" if pieces else html)
+        return pieces
 
 
 _KINDS: dict[str, BlockKind] = {"blockquote": "quote", "fence": "code", "code_block": "code"}
@@ -159,6 +167,12 @@ def _is_tight(node: SyntaxTreeNode) -> bool:
 def _words(node: SyntaxTreeNode) -> str:
     """The plain text of a node that holds one inline run."""
     return "".join(inline_text(child.token.children) for child in node.children if child.type == "inline").strip()
+
+
+def _is_all_bold(node: SyntaxTreeNode) -> bool:
+    """Whether a paragraph is one bold run: a title to those who do not use "#"."""
+    runs = [child for inline in node.children for child in inline.children if child.type != "text" or child.content]
+    return len(runs) == 1 and runs[0].type == "strong"
 
 
 def _table(node: SyntaxTreeNode) -> Table:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rag.errors import ParsingError
 from rag.messages import msg
-from rag.parsing.draft import Draft, is_fake_heading, make_table
+from rag.parsing.draft import BOLD_LEVEL, Draft, is_fake_heading, make_table
 from rag.parsing.encodings import decode
 from rag.parsing.properties import make_meta
 from rag.parsing.rtftokens import CHARSETS, SIGNS, SKIPPED, Token, tokens
@@ -271,7 +271,7 @@ class _Reader:
             if self.state.level:
                 self.draft.heading(f"{line.label} {line.text}", self.state.level)
             elif not any(level < 9 for level in self.levels.values()) and line.bold and is_fake_heading(line.text):
-                self.draft.heading(line.text, 9)
+                self.draft.heading(line.text, BOLD_LEVEL)
             else:
                 self.draft.add(line.text)
         if line.notes:

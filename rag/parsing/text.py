@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
 
@@ -20,6 +21,8 @@ _KEYWORD = re.compile(
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"\s*(?:[-*•–—·]|\(?[\w]{1,2}[.)])\s+\S")
+NOTEPAD_WIDTH = 200
+SHORT_TEXT = 8
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _MOJIBAKE = re.compile(r"[\u00c2-\u00f4][\u0080-\u00bf]{1,3}")
 
@@ -67,13 +70,30 @@ def text_blocks(text: str, draft: Draft) -> None:
     """Add a plain text's paragraphs, lists and headings to a draft. A form feed ends a paragraph."""
     text, cut = cut_data_uris(text)
     draft.drop_count("data", cut)
-    for paragraph in re.split(r"\n[ \t]*\n|\f", shrink_links(text)):
-        lines = [line.rstrip() for line in paragraph.strip("\n").split("\n")]
-        lines = _leading_headings(lines, draft)
-        if any(_ITEM.match(line) for line in lines[1:]) or (len(lines) == 1 and _ITEM.match(lines[0])):
-            draft.add(dedent("\n".join(lines)), "list")
-        else:
-            draft.add(dedent(reflow("\n".join(lines))))
+    for stretch in re.split(r"\n[ \t]*\n|\f", shrink_links(text)):
+        lines = [line.rstrip() for line in stretch.strip("\n").split("\n")]
+        for paragraph in _paragraphs(_leading_headings(lines, draft)):
+            items = sum(bool(_ITEM.match(line)) for line in paragraph)
+            if items * 3 >= len(paragraph) > 1 or (items and len(paragraph) == 1):
+                draft.add(dedent("\n".join(paragraph)), "list")
+            else:
+                draft.add(dedent(reflow("\n".join(paragraph))))
+
+
+def _paragraphs(lines: list[str]) -> Iterator[list[str]]:
+    """Cut lines without a blank one between them into paragraphs. Where lines are long, each is one, as Notepad saves
+    them; else one ends with a sentence on a line that has room for the next line's first word."""
+    width = max(map(len, lines), default=0)
+    paragraph: list[str] = []
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        paragraph.append(line)
+        room = len(line) + 1 + len(after.split(" ")[0]) < width - 3
+        ends = line.endswith((".", "!", "?", "…", ".»", '."', ".)")) and after[:1].isupper()
+        if (width > NOTEPAD_WIDTH and not _ITEM.match(after)) or (len(lines) > SHORT_TEXT and room and ends):
+            yield paragraph
+            paragraph = []
+    if paragraph:
+        yield paragraph
 
 
 def _leading_headings(lines: list[str], draft: Draft) -> list[str]:

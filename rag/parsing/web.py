@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rag.parsing.article import find_article, parse_page
-from rag.parsing.draft import Draft
+from rag.parsing.draft import BOLD_LEVEL, Draft, is_fake_heading
 from rag.parsing.encodings import decode
 from rag.parsing.inline import image_text
 from rag.parsing.links import cut_data_uris, shrink_links
@@ -52,12 +52,25 @@ def html_blocks(html: str, draft: Draft, article: bool = True) -> None:
     _add_elements(body, tables, draft)
 
 
-def fragment_text(html: str) -> str:
-    """The words of a piece of HTML inside another format, one line a line."""
-    if not re.search(r"[^\s<>]", re.sub(r"<[^>]*>", "", html)) and "<img" not in html:
-        return ""
-    lines = parse_page(html).text_content().strip().split("\n")
-    return "\n".join(line for line in (" ".join(line.split()) for line in lines) if line)
+def fragment_pieces(html: str) -> list[str | Table]:
+    """The texts and tables of a piece of HTML inside another format. Comments, anchors and scripts give none."""
+    root = parse_page(html)
+    _replace_images(root)
+    tables = []
+    for table in [t for t in root.iter("table") if not any(a.tag == "table" for a in t.iterancestors())]:
+        tables.append(read_table(table))
+        _replace(table, f"\n{_TABLE}\n")
+    for node in list(root.iter("br", "p", "div", "li", "summary", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "dd", "center")):
+        node.tail = "\n" + (node.tail or "")
+    pieces: list[str | Table] = []
+    for part in re.split(f"({_TABLE})", root.text_content()):
+        lines = (" ".join(line.split()) for line in part.split("\n"))
+        text = "\n".join(line for line in lines if line)
+        if part == _TABLE:
+            pieces.append(tables.pop(0))
+        elif text:
+            pieces.append(shrink_links(text))
+    return pieces
 
 
 def _meta(root: Any, meta: Meta) -> Meta:
@@ -86,8 +99,7 @@ def _prepare(root: Any) -> list[Table]:
     for node in list(root.iter("sup", "sub")):
         if not len(node):
             node.text = (raised if node.tag == "sup" else lowered)(node.text or "")
-    for node in list(root.iter("img")):
-        _replace(node, image_text(node.get("alt") or "") if (node.get("alt") or "").strip() else "")
+    _replace_images(root)
     undo_layout(root)
     tables = []
     for table in [t for t in root.iter("table") if not any(a.tag == "table" for a in t.iterancestors())]:
@@ -103,6 +115,12 @@ def _prepare(root: Any) -> list[Table]:
         if len((node.text or "").strip()) == 1 and not len(node):
             node.text = (node.text or "") + _PAD
     return tables
+
+
+def _replace_images(root: Any) -> None:
+    for node in list(root.iter("img")):
+        alt = (node.get("alt") or "").strip()
+        _replace(node, image_text(alt) if alt else "")
 
 
 def _replace(node: Any, text: str) -> None:
@@ -145,6 +163,9 @@ def _add_elements(root: Any, tables: list[Table], draft: Draft) -> None:
             continue
         draft.add("\n".join(items), "list")
         items = []
+        if element.metadata.emphasized_text_contents == [text] and element.metadata.emphasized_text_tags == ["b"]:
+            kind = "Title" if is_fake_heading(text) and kind != "CodeSnippet" else kind
+            element.metadata.category_depth = BOLD_LEVEL - 1
         _add(kind, text, element.metadata.category_depth, tables, draft)
     draft.add("\n".join(items), "list")
 

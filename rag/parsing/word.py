@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag.messages import msg
-from rag.parsing.draft import Draft, is_fake_heading, make_table
+from rag.parsing.draft import BOLD_LEVEL, Draft, is_fake_heading, make_table
 from rag.parsing.properties import zipped_properties
 from rag.parsing.wordstyles import Numbering, Styles
 from rag.parsing.wordtext import HARD_BREAK, ParagraphText, W, read_paragraph
@@ -117,7 +117,7 @@ class _Reader:
         level = self.styles.level(node)
         if level is None and not self.has_headings and found.bold and is_fake_heading(found.text):
             in_cell = any(a.tag in (W + "tc", W + "txbxContent") for a in node.iterancestors())
-            return None if in_cell else 9
+            return None if in_cell else BOLD_LEVEL
         return level
 
     def _add(self, text: str, kind: BlockKind) -> None:
