@@ -73,7 +73,9 @@ class FakeLibrary:
         for n, paragraph in enumerate(text.split("\n\n")):
             page = min(n + 1, pages) if pages else None
             boxes = (PageBox(page, (50.0, 50.0, 300.0, 120.0)),) if page else ()
-            chunks.append(Chunk(f"{path}#{n}", path, n, paragraph, heading, page, page, boxes, tokens=len(paragraph) // 4))
+            chunks.append(
+                Chunk(f"{path}#{n}", path, n, paragraph, heading, page, page, boxes, tokens=len(paragraph) // 4)
+            )
         self._chunks[path] = chunks
         report = Report(pages, tuple(range(1, pages + 1)))
         status = FileStatus(path, "indexed", len(text), len(chunks), report=report)
@@ -124,7 +126,9 @@ class FakeLibrary:
         found = []
         for chunk in [c for chunks in self._chunks.values() for c in chunks if not files or c.path in files]:
             words = {word[:5] for word in re.findall(r"\w{4,}", chunk.text.casefold())}
-            found.append(Hit(chunk, len(words & wanted) / (len(wanted) or 1), 0.8, float(len(words & wanted)), None, 1, 1))
+            found.append(
+                Hit(chunk, len(words & wanted) / (len(wanted) or 1), 0.8, float(len(words & wanted)), None, 1, 1)
+            )
         found = sorted((hit for hit in found if hit.score), key=lambda hit: -hit.score)[: k or self.settings.top_k]
         confidence = found[0].score if found else 0.0
         return SearchResult(query, tuple(found), confidence < self.settings.refusal, confidence, self.settings.refusal)
@@ -182,8 +186,12 @@ class FakeLibrary:
 
     def chat_models(self) -> list[str]:
         if self.models is None:
-            raise ChatError(msg("Ollama does not answer at {url}. Start it (open the Ollama app, or run `ollama serve`).",
-                                url=self.settings.ollama_url))
+            raise ChatError(
+                msg(
+                    "Ollama does not answer at {url}. Start it (open the Ollama app, or run `ollama serve`).",
+                    url=self.settings.ollama_url,
+                )
+            )
         return self.models
 
     def doctor(self) -> list[Check]:

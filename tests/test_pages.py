@@ -326,7 +326,9 @@ def test_work_going_on_is_shown_file_by_file(optics: FakeLibrary) -> None:
 
 def test_several_files_are_taken_in_at_once_and_those_of_no_use_named(library: FakeLibrary) -> None:
     at = visit(start(), "pages/library.py")
-    at.file_uploader[0].set_value([("a.md", b"One.", "text/markdown"), ("b.exe", b"MZ", "application/x-msdownload")]).run()
+    at.file_uploader[0].set_value(
+        [("a.md", b"One.", "text/markdown"), ("b.exe", b"MZ", "application/x-msdownload")]
+    ).run()
     page = seen(checked(at))
     assert "1 file added." in page
     assert "“b.exe” is of a type that cannot be read." in page
@@ -334,7 +336,11 @@ def test_several_files_are_taken_in_at_once_and_those_of_no_use_named(library: F
 
 def test_a_folder_keeps_its_structure_and_what_is_no_note_in_it_is_left_out(library: FakeLibrary) -> None:
     at = visit(start(), "pages/library.py")
-    files = [("course/w1/a.md", b"One.", "text/markdown"), ("course/.git/x.md", b"x", ""), ("course/run.exe", b"MZ", "")]
+    files = [
+        ("course/w1/a.md", b"One.", "text/markdown"),
+        ("course/.git/x.md", b"x", ""),
+        ("course/run.exe", b"MZ", ""),
+    ]
     at.file_uploader[1].set_value(files).run()
     assert [file.path for file in library.files()] == ["course/w1/a.md"]
     assert "2 files of other kinds were left out" in seen(checked(at))
@@ -454,7 +460,9 @@ def test_the_browsers_language_is_spoken_and_the_setting_wins_over_it(optics: Fa
 
 @pytest.mark.parametrize("page", ["app.py", "pages/library.py", "pages/chunks.py", "pages/settings.py"])
 def test_no_english_is_left_on_a_russian_page(optics: FakeLibrary, page: str) -> None:
-    optics.note("scan.pdf", "", state="no text", report=Report(7, (1, 2), (3,), (4,), (5, 6, 7)), meta=Meta(date="2024-09-02"))
+    optics.note(
+        "scan.pdf", "", state="no text", report=Report(7, (1, 2), (3,), (4,), (5, 6, 7)), meta=Meta(date="2024-09-02")
+    )
     at = ask(start("ru-RU"), "Кто описал преломление света?")
     if page != "app.py":
         at = visit(at, page)
@@ -511,7 +519,9 @@ assert not at.exception
 heavy = {"torch", "chromadb", "pymupdf", "unstructured", "sentence_transformers", "transformers", "ollama"}
 assert not heavy & set(sys.modules), heavy & set(sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=False, cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -11,10 +11,10 @@ def own_words() -> str:
     """Return CSS rules that put our words where a widget offers no way to change its own."""
     rules = [
         _say(f'[class*="-files"] {_DROP} button p', _("Choose files")),
-        _say(f'[class*="-folder"] {_DROP} button p', _("Choose a folder")),
+        _say(f'[class*="-folder"] {_DROP} button p', _("or choose a whole folder")),
         _say(
             f'[class*="-files"] {_DROP} [data-testid="stFileUploaderDropzoneInstructions"] span',
-            _("or drop files and folders here"),
+            _("Drop files and folders here"),
         ),
         _say(f"{_DROP} > div:not([data-testid]) > span", _("Let go to add them")),
     ]

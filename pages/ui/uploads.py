@@ -47,7 +47,7 @@ def uploader(library: Library, key: str) -> None:
     """Draw the place to drop files and folders, take in what was dropped, and say what became of it."""
     st.html(_FOLDERS_OF_DROPPED_FILES, unsafe_allow_javascript=True)
     round_ = st.session_state.setdefault(f"_{key}-round", 0)
-    with st.container(key=f"{key}-drop", horizontal=True, gap="small"):
+    with st.container(key=f"{key}-drop", gap="xsmall"):
         with st.container(key=f"{key}-files"):
             files = st.file_uploader(
                 _("Drop files and folders here"),
