@@ -23,10 +23,10 @@ from rag.llm import OllamaChat, list_models
 from rag.messages import msg
 from rag.parsing import ParseSettings
 from rag.parsing.worker import ParserProcess
-from rag.protocols import ChatModel
+from rag.protocols import ChatModel, Reranker
 from rag.reply import Reply
 from rag.serving import LoadEmbedder, Serving, Shelf
-from rag.settings import Paths, Settings
+from rag.settings import SENTENCE_RERANKER, Paths, Settings
 from rag.syncing import Synchronizer
 from rag.types import Check, Chunk, FileStatus, Filters, IndexStatus, Mode, PageBox, SearchResult, SyncResult
 from rag.uploads import UploadResult, add_file, throw_away
@@ -47,6 +47,8 @@ class Library:
         self._shelf = Shelf(paths.data, lambda: self._settings, embedders)
         self._synchronizer = Synchronizer(paths.notes, paths.data)
         self._warming: threading.Thread | None = None
+        self._reranking = threading.Lock()
+        self._rerankers: tuple[tuple[str, str], Reranker | None] | None = None
 
     @classmethod
     def open(cls, paths: Paths, settings: Settings | None = None, embedders: LoadEmbedder = load_embedder) -> Self:
@@ -169,11 +171,11 @@ class Library:
         k = self._settings.top_k if k is None else k
         if k < 1:
             raise QuestionError(msg("The number of passages must be at least 1."))
+        rerank = bool(self._settings.reranker) if rerank is None else rerank
         with self._shelf.use() as serving:
             paths = serving.index.catalog.paths(filters) if filters and filters != Filters() else None
-            return self._retriever(serving, rerank).search(
-                query, k, mode or self._settings.mode, self._reranks(rerank), paths, self._settings.refusal
-            )
+            retriever = serving.retriever.with_reranker(self._reranker(serving)) if rerank else serving.retriever
+            return retriever.search(query, k, mode or self._settings.mode, rerank, paths, self._settings.refusal)
 
     def ask(
         self,
@@ -270,6 +272,17 @@ class Library:
             stopped=lambda: self._worker.stopping,
             donor=donor.index if donor is not None and same_model else None,
         )
+
+    def _reranker(self, serving: Serving) -> Reranker | None:
+        """Return the reranker of the settings, or the one that needs no download; loaded once for each index."""
+        name = self._settings.reranker or SENTENCE_RERANKER
+        key = (name, serving.index.identity.key)
+        from rag.reranking import load_reranker
+
+        with self._reranking:
+            if self._rerankers is None or self._rerankers[0] != key:
+                self._rerankers = (key, load_reranker(name, self.paths.data, serving.embedder))
+            return self._rerankers[1]
 
     def _load_quietly(self) -> None:
         try:
