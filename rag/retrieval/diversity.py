@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from rag.fusion import Candidate, in_order
+from rag.retrieval.fusion import Candidate, in_order
+from rag.retrieval.words import fold, tokens
 from rag.types import Chunk
-from rag.words import fold, tokens
 
 _NEAR_DUPLICATE = 0.9
 _TURNING = frozenset({"не", "ни", "нет", "без", "not", "no", "never", "without"})

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from rag.asking import Asked, understand
-from rag.diversity import distinct, merged, spread
-from rag.fusion import Candidate, Found, fuse, in_order
-from rag.keywords import KeywordIndex
 from rag.protocols import ChunkStore, Embedder, Reranker, Vectors
-from rag.questions import sub_questions
-from rag.refusal import Background, confidence, evidence, learn
+from rag.retrieval.asking import Asked, understand
+from rag.retrieval.diversity import distinct, merged, spread
+from rag.retrieval.fusion import Candidate, Found, fuse, in_order
+from rag.retrieval.keywords import KeywordIndex
+from rag.retrieval.questions import sub_questions, without_instructions
+from rag.retrieval.refusal import Background, Chunks, confidence, evidence, learn
+from rag.retrieval.words import fold
 from rag.types import Chunk, Hit, Mode, SearchResult
-from rag.words import fold
-
-Chunks = Callable[[Sequence[str]], Mapping[str, Chunk]]
 
 # Candidates of each path; of the fused order, those whose texts are read; those that a reranker judges.
 _CANDIDATES = 100
@@ -77,8 +75,9 @@ class Retriever:
     ) -> SearchResult:
         """Return at most k hits, best first. `paths` restricts to those files (`None`: all), `rerank` asks for the
         reranker's judgement where there is one, and a confidence under `threshold` refuses."""
-        parts = sub_questions(query)
-        whole = self._rank(query, mode, rerank, paths)
+        asked = without_instructions(query)
+        parts = sub_questions(asked)
+        whole = self._rank(asked, mode, rerank, paths)
         rankings = [whole, *(self._rank(part, mode, rerank, paths) for part in parts)]
         hits = _hits(rankings, k)
         sure = max(whole.confidence, min((r.confidence for r in rankings[1:]), default=0.0))
@@ -152,8 +151,10 @@ class _BackgroundKeeper:
 
 
 def _hits(rankings: Sequence[_Ranking], k: int) -> tuple[Hit, ...]:
-    """Return the hits of the whole question, or where it has parts, those of the parts in turn."""
-    chosen = merged([r.candidates for r in rankings[1:]] or [rankings[0].candidates], lambda c: c.chunk_id)[:k]
+    """Return the hits of the whole question; where it has parts, the best of each part are among the first k."""
+    whole, parts = rankings[0].candidates, [r.candidates for r in rankings[1:]]
+    firsts = merged([whole[:1], *(part[:1] for part in parts)], lambda c: c.chunk_id)
+    chosen = merged([firsts + merged([whole, *parts], lambda c: c.chunk_id)], lambda c: c.chunk_id)[:k]
     chunks = {i: chunk for r in rankings for i, chunk in r.chunks.items()}
     same_in = {i: files for r in rankings for i, files in r.same_in.items()}
     reranked = {i: score for r in rankings for i, score in r.reranked.items()}

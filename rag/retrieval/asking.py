@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rag.keywords import KeywordIndex
-from rag.spelling import Reading, best_reading, corrected
-from rag.stopwords import STOP_WORDS
-from rag.words import Word, fold, is_cyrillic, words
+from rag.retrieval.keywords import KeywordIndex
+from rag.retrieval.spelling import Reading, best_reading, corrected
+from rag.retrieval.stopwords import STOP_WORDS
+from rag.retrieval.words import Word, fold, is_cyrillic, words
 
 _QUOTED = re.compile(r"«([^«»]{2,200})»|“([^“”]{2,200})”|„([^„“”]{2,200})[“”]|\"([^\"]{2,200})\"")
 _LETTERS = re.compile(r"[^\W\d_]")

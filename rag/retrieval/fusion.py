@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rag.keywords import Match
+from rag.retrieval.keywords import Match
 from rag.types import Mode
 
 # Measured, see bench/RESULTS.md: near the best on every library tried, in one language or across two.

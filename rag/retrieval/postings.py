@@ -41,9 +41,7 @@ class Segment:
         )
         owners = np.repeat(np.arange(len(rows)), lengths)
         pairs, counts = np.unique(codes * max(len(rows), 1) + owners, return_counts=True)
-        return cls._sorted(
-            tuple(r[0] for r in rows), tuple(r[1] for r in rows), lengths, dict(numbers), pairs, counts
-        )
+        return cls._sorted(tuple((r[0], r[1]) for r in rows), lengths, dict(numbers), pairs, counts)
 
     @classmethod
     def merge(cls, parts: Sequence[tuple[Segment, Flags]]) -> Self:
@@ -65,17 +63,17 @@ class Segment:
             offset += int(alive.sum())
         pairs = np.concatenate(codes) * max(offset, 1) + np.concatenate(owners)
         order = np.argsort(pairs, kind="stable")
-        ids = tuple(i for s, alive in parts for i, lives in zip(s.ids, alive, strict=True) if lives)
-        paths = tuple(p for s, alive in parts for p, lives in zip(s.paths, alive, strict=True) if lives)
+        rows = ((s.ids[i], s.paths[i]) for s, alive in parts for i in np.flatnonzero(alive))
         lengths = np.concatenate([s.lengths[alive] for s, alive in parts])
-        return cls._sorted(ids, paths, lengths, dict(numbers), pairs[order], np.concatenate(counts)[order])
+        return cls._sorted(tuple(rows), lengths, dict(numbers), pairs[order], np.concatenate(counts)[order])
 
     @classmethod
     def _sorted(
-        cls, ids: tuple[str, ...], paths: tuple[str, ...], lengths: Ints, stems: dict[str, int], pairs: Ints, counts: Ints
+        cls, owners: tuple[tuple[str, str], ...], lengths: Ints, stems: dict[str, int], pairs: Ints, counts: Ints
     ) -> Self:
-        codes, passages = np.divmod(pairs, max(len(ids), 1))
+        codes, passages = np.divmod(pairs, max(len(owners), 1))
         starts = np.searchsorted(codes, np.arange(len(stems) + 1))
+        ids, paths = tuple(i for i, _ in owners), tuple(path for _, path in owners)
         return cls(ids, paths, lengths, stems, starts, passages, counts)
 
     def holding(self, stem: str) -> tuple[Ints, Ints]:

@@ -18,6 +18,8 @@ import numpy as np
 from rag.protocols import ChunkStore, Vectors
 from rag.types import Chunk, Mode
 
+Chunks = Callable[[Sequence[str]], Mapping[str, Chunk]]
+
 # A small sample says little of its own spread: it counts as this many more passages of the usual spread.
 _PRIOR_PASSAGES = 20
 _TOP_SHARE = 0.05
@@ -29,7 +31,8 @@ _NEIGHBOURS = 40
 @dataclass(frozen=True, slots=True)
 class Background:
     """What cosines mean in this library. `vectors` is a sample of its passages; `nearest` the median cosine of a
-    sampled passage to the nearest one of another file, `spread` the usual deviation of a cosine; `passages` counts all."""
+    sampled passage to the nearest one of another file, `spread` the usual deviation of a cosine; `passages` counts
+    all."""
 
     vectors: Vectors
     nearest: float
@@ -57,7 +60,7 @@ _WEIGHTS: Mapping[str, tuple[float, float, float, float, float]] = {
 }
 
 
-def learn(store: ChunkStore, chunks: Callable[[Sequence[str]], Mapping[str, Chunk]], passages: int) -> Background | None:
+def learn(store: ChunkStore, chunks: Chunks, passages: int) -> Background | None:
     """Learn from a fixed sample of the library's own vectors. `None` where there are too few to compare."""
     ids = sorted(store.ids())
     sample = store.vectors(ids[:: max(1, len(ids) // _SAMPLE)][:_SAMPLE])
@@ -71,16 +74,18 @@ def learn(store: ChunkStore, chunks: Callable[[Sequence[str]], Mapping[str, Chun
     return Background(vectors, float(np.median(nearest)), float(apart.std()), passages)
 
 
-def _nearest_elsewhere(found: Sequence[tuple[str, float]], chunks: Callable[[Sequence[str]], Mapping[str, Chunk]]) -> float:
+def _nearest_elsewhere(found: Sequence[tuple[str, float]], chunks: Chunks) -> float:
     """Return the cosine of the best passage that is not of the first one's file; of the last, where all are."""
     paths = {chunk_id: chunk.path for chunk_id, chunk in chunks([chunk_id for chunk_id, _ in found]).items()}
     own = paths.get(found[0][0])
     return next((cosine for chunk_id, cosine in found if paths.get(chunk_id) != own), found[-1][1])
 
 
-def evidence(cosine: float | None, covered: float, strength: float, question: Vectors, known: Background | None) -> Evidence:
+def evidence(
+    cosine: float | None, covered: float, strength: float, question: Vectors | None, known: Background | None
+) -> Evidence:
     """Weigh the best passage of a question against the library's background."""
-    if known is None or cosine is None:
+    if known is None or cosine is None or question is None:
         return Evidence(covered=covered, strength=strength)
     usual = np.sort(known.vectors @ question)[::-1][max(1, int(len(known.vectors) * _TOP_SHARE)) :]
     spread = known.spread or 1e-6

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rag.keywords import KeywordIndex
-from rag.stopwords import STOP_WORDS
-from rag.words import fold, is_cyrillic, is_latin, tokens
+from rag.retrieval.keywords import KeywordIndex
+from rag.retrieval.stopwords import STOP_WORDS
+from rag.retrieval.words import fold, is_cyrillic, is_latin, tokens
 
 _LATIN_KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,.`"
 _RUSSIAN_KEYS = "йцукенгшщзхъфывапролджэячсмитьбюё"
@@ -24,10 +24,11 @@ _LETTER_GROUPS = (
 )
 _CYRILLIC_FOR = dict(pair.split("=") for pair in _LETTER_GROUPS.split())
 _LATIN_LETTERS = re.compile("|".join(_CYRILLIC_FOR))
-_LATIN_FOR = str.maketrans(
-    dict(zip("абвгдежзийклмнопрстуфхцчшщыэюя", "a b v g d e zh z i i k l m n o p r s t u f h c ch sh sch y e yu ya".split(), strict=True))
-    | {"ъ": "", "ь": ""}
+_LATIN_PAIRS = (
+    "а=a б=b в=v г=g д=d е=e ж=zh з=z и=i й=i к=k л=l м=m н=n о=o п=p р=r с=s т=t у=u ф=f х=h ц=c ч=ch ш=sh щ=sch "
+    "ъ= ы=y ь= э=e ю=yu я=ya"
 )
+_LATIN_FOR = str.maketrans(dict(pair.split("=") for pair in _LATIN_PAIRS.split()))
 _SHORTEST_CORRECTED = 5
 _TWO_EDITS_FROM = 8
 
