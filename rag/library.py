@@ -18,19 +18,16 @@ from rag.doctor import doctor
 from rag.embedding import load_embedder
 from rag.errors import ChatError, KonspektError, QuestionError, SettingsError, StoreError
 from rag.evaluation import evaluate
-from rag.indexing import Indexer, Progress
+from rag.indexing import Progress
+from rag.keeping import Keeper
 from rag.llm import OllamaChat, list_models
 from rag.messages import msg
-from rag.parsing import ParseSettings
-from rag.parsing.worker import ParserProcess
 from rag.protocols import ChatModel, Reranker
 from rag.reply import Reply
 from rag.serving import LoadEmbedder, Serving, Shelf
 from rag.settings import SENTENCE_RERANKER, Paths, Settings
-from rag.syncing import Synchronizer
 from rag.types import Check, Chunk, FileStatus, Filters, IndexStatus, Mode, PageBox, SearchResult, SyncResult
 from rag.uploads import UploadResult, add_file, throw_away
-from rag.watching import SETTLE, Worker
 
 log = logging.getLogger(__name__)
 
@@ -42,10 +39,8 @@ class Library:
         self.paths = paths
         self._settings = settings
         self._lock = lock
-        self._parser = ParserProcess()
-        self._worker = Worker(self._work, self._remove_gone)
         self._shelf = Shelf(paths.data, lambda: self._settings, embedders)
-        self._synchronizer = Synchronizer(paths.notes, paths.data)
+        self._keeper = Keeper(paths, lambda: self._settings, self._shelf)
         self._warming: threading.Thread | None = None
         self._reranking = threading.Lock()
         self._rerankers: tuple[tuple[str, str], Reranker | None] | None = None
@@ -75,10 +70,9 @@ class Library:
 
     def close(self) -> None:
         """Stop all work and release the data folder."""
-        self._worker.stop()
+        self._keeper.stop()
         if self._warming is not None:
             self._warming.join()
-        self._parser.close()
         self._shelf.close()
         self._lock.release()
 
@@ -91,7 +85,7 @@ class Library:
         """Save and apply. Another embedder gets an index of its own, which takes over when it is complete."""
         settings.save(self.paths.data)
         self._settings = settings
-        self._worker.poke()
+        self._keeper.poke()
 
     def warm_up(self) -> None:
         """Load the models in the background."""
@@ -101,15 +95,15 @@ class Library:
 
     def start_watching(self) -> None:
         """Keep the index at what the folder holds, in the background, from now on."""
-        self._worker.start(self.paths.notes)
+        self._keeper.start()
 
     def rescan(self) -> None:
         """Look at the folder again, now."""
-        self._worker.poke()
+        self._keeper.poke()
 
     def status(self) -> IndexStatus:
         """Return a snapshot; cheap."""
-        catalog, work, successor = self._shelf.catalog(), self._synchronizer.work, self._shelf.successor
+        catalog, work, successor = self._shelf.catalog(), self._keeper.work, self._shelf.successor
         files, chunks = catalog.counts() if catalog else (0, 0)
         serving = self._shelf.serving
         return IndexStatus(
@@ -119,30 +113,23 @@ class Library:
             active=(work.active,) if work.active else (),
             model=self._shelf.state,
             embedder=serving.index.identity.embedder if serving else self._settings.embedder,
-            error=self._shelf.error or self._worker.error,
+            error=self._shelf.error or self._keeper.error,
             rebuilding=successor.index.catalog.counts()[0] / max(files, 1) if successor else None,
-            watching=self._worker.running,
+            watching=self._keeper.watching,
             loading=self._shelf.loading,
         )
 
     def sync(self, progress: Progress | None = None) -> SyncResult:
         """Bring the index to what the folder holds, once, in the foreground. Raises `KonspektError`."""
-        serving = self._shelf.prepare()
-        if self._shelf.error:
-            raise SettingsError(self._shelf.error)
-        if self._shelf.successor is None:
-            return self._synchronizer.run(self._indexer(serving), progress).result
-        result = self._synchronizer.run(self._indexer(self._shelf.successor, serving), progress).result
-        self._shelf.swap()
-        return result
+        return self._keeper.sync(progress)
 
     def files(self) -> list[FileStatus]:
         """Return every file known, by path, those waiting to be indexed included."""
         catalog = self._shelf.catalog()
         known = {status.path: status for status in catalog.files()} if catalog else {}
-        for failure in self._synchronizer.unreadable:
+        for failure in self._keeper.unreadable:
             known[failure.file] = FileStatus(failure.file, "failed", error=failure.error)
-        for path in self._synchronizer.work.queued:
+        for path in self._keeper.work.queued:
             known[path] = replace(known.get(path, FileStatus(path, "waiting")), state="waiting", error=None)
         return [known[path] for path in sorted(known)]
 
@@ -194,19 +181,17 @@ class Library:
         """Put an uploaded file into the notes folder. Raises `UploadError`."""
         stream = io.BytesIO(data) if isinstance(data, bytes) else data
         result = add_file(self.paths.notes, name, stream, self._settings.max_file_mb * 1_000_000, replace=replace)
-        self._worker.poke()
+        self._keeper.poke()
         return result
 
     def delete_file(self, path: str) -> None:
         """Move a file to the trash in the data folder, and its passages out of the index. Raises `UploadError`."""
         throw_away(self.paths.notes, self.paths.data, path)
-        self._remove_gone()
+        self._keeper.remove_gone()
 
     def retry(self, path: str) -> None:
         """Index a file again, as if it had changed."""
-        for serving in self._shelf.all():
-            serving.index.remove(path)
-        self._worker.poke()
+        self._keeper.forget(path)
 
     def page_image(self, path: str, page: int, boxes: Sequence[PageBox] = (), scale: float = 2.0) -> bytes:
         """Return a page as PNG, with boxes drawn. Raises `ParsingError` where the file has no pages to show."""
@@ -240,38 +225,6 @@ class Library:
     def doctor(self) -> list[Check]:
         """Tell what works here and what does not."""
         return doctor(self.paths, self._settings)
-
-    def _work(self) -> bool:
-        """One pass of the worker over the index that answers and over its successor."""
-        if self._shelf.serving is None:
-            self._synchronizer.preview(self._shelf.catalog())
-        serving = self._shelf.prepare()
-        done = self._synchronizer.run(self._indexer(serving), settle=SETTLE, interrupted=lambda: self._worker.poked)
-        successor = self._shelf.successor
-        if not done.complete or successor is None:
-            return done.complete
-        built = self._synchronizer.run(
-            self._indexer(successor, serving), settle=SETTLE, interrupted=lambda: self._worker.poked
-        )
-        if built.complete:
-            self._shelf.swap()
-        return built.complete
-
-    def _remove_gone(self) -> None:
-        for serving in self._shelf.all():
-            self._synchronizer.remove_gone(serving.index)
-
-    def _indexer(self, target: Serving, donor: Serving | None = None) -> Indexer:
-        same_model = donor is not None and donor.index.identity.model == target.index.identity.model
-        return Indexer(
-            index=target.index,
-            embedder=target.embedder,
-            parser=self._parser,
-            parse_settings=ParseSettings(self._settings.ocr_languages, self._settings.max_file_mb),
-            parse_seconds=self._settings.parse_seconds,
-            stopped=lambda: self._worker.stopping,
-            donor=donor.index if donor is not None and same_model else None,
-        )
 
     def _reranker(self, serving: Serving) -> Reranker | None:
         """Return the reranker of the settings, or the one that needs no download; loaded once for each index."""
