@@ -18,6 +18,12 @@ _NAMES = re.compile(
     r"|mw-editsection|noprint|mw-jump-link|navbox|catlinks)(?:$|[\s_-])", re.IGNORECASE,
 )  # fmt: skip
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)[^<>]*?(/?)>")
+_VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "p", "li",
+         "dt", "dd", "tr", "td", "th", "option"}  # fmt: skip
+_FLAT = {"html", "head", "title", "meta", "body", "p", "br", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "script", "style"}
+_INLINE = {"a", "b", "i", "em", "strong", "span", "font", "u", "code", "sup", "sub", "small", "big", "mark", "tt"}
+MAX_DEPTH = 200
 MIN_SHARE = 0.25
 MIN_CHARS = 200
 
@@ -27,11 +33,24 @@ def parse_page(html: str) -> Any:
     from lxml import etree
     from lxml import html as lxml_html
 
+    html = flatten(html)
     parser = lxml_html.HTMLParser(remove_comments=True, remove_pis=True, huge_tree=False, encoding="utf-8")
     # A page without an element is no error: a comment, or nothing but white space.
     root = lxml_html.document_fromstring(f"{html}<p></p>".encode("utf-8", "replace"), parser=parser)
     etree.strip_elements(root, *(t for t in NEVER_TEXT if t != "head"), with_tail=False)
     return root
+
+
+def flatten(html: str) -> str:
+    """Undo nesting that is deeper than any page needs: the parser would silently drop what lies below 256 levels."""
+    depth = deepest = 0
+    for tag in _TAG.finditer(html):
+        if tag.group(2).lower() not in _VOID and not tag.group(3):
+            depth = max(0, depth - 1) if tag.group(1) else depth + 1
+            deepest = max(deepest, depth)
+    if deepest <= MAX_DEPTH:
+        return html
+    return _TAG.sub(lambda tag: tag.group() if tag.group(2).lower() in _FLAT else " " if tag.group(2).lower() in _INLINE else "<p>", html)
 
 
 def find_article(root: Any, draft: Draft) -> Any:

@@ -13,11 +13,11 @@ BOMS = (
 CYRILLIC = ("cp1251", "koi8-r", "cp866", "mac-cyrillic")
 SAMPLE = 65_536
 
-# Share of each letter in Russian text, in thousandths, rounded.
+# Share of each letter in Russian text, in thousandths, rounded; then Ukrainian and Belarusian letters.
 _FREQUENCY = {
     "о": 110, "е": 85, "а": 80, "и": 74, "н": 67, "т": 63, "с": 55, "р": 47, "в": 45, "л": 44, "к": 35, "м": 32,
     "д": 30, "п": 28, "у": 26, "я": 20, "ы": 19, "ь": 17, "г": 17, "з": 17, "б": 16, "ч": 14, "й": 12, "х": 10,
-    "ж": 9, "ш": 7, "ю": 6, "ц": 5, "щ": 4, "э": 3, "ф": 3, "ъ": 1, "ё": 1,
+    "ж": 9, "ш": 7, "ю": 6, "ц": 5, "щ": 4, "э": 3, "ф": 3, "ъ": 1, "ё": 1, "і": 1, "ї": 1, "є": 1, "ґ": 1, "ў": 1,
 }  # fmt: skip
 _PUNCTUATION = set("«»„“”‘’–—…№•§°·±×\u00a0€©®™¿¡")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -125,7 +125,7 @@ def _word_points(word: str, high: list[str]) -> float:
     if 0 < cyrillic < len(word):
         return -2.0 * len(high)
     if cyrillic:
-        common = sum(min(_FREQUENCY.get(c, 0.1), 40) / 40 for c in word.lower())
-        return common + 0.5 * len(high) if set(word.lower()) & set("аеёиоуыэюя") or len(word) < 2 else 0.0
+        common = sum(min(_FREQUENCY.get(c, -80), 40) / 40 for c in word.lower())
+        return common + 0.5 * len(high) if set(word.lower()) & set("аеёиоуыэюяії") or len(word) < 2 else 0.0
     # Western words have few accented letters among plain ones; a word of nothing else is another alphabet misread.
     return 0.8 * len(high) if len(high) * 2 <= len(word) or len(word) < 3 else -1.5 * len(high)

@@ -41,7 +41,7 @@ def family_of(path: Path) -> Family:
     if found := _by_magic(path, head):
         return found
     if not _is_text(head):
-        raise _unknown(path) if named is None or named in TEXTUAL else _damaged(path)
+        raise _unknown(path) if named is None else _damaged(path)
     start = decode(head).text.lstrip()[:500].lower()
     if named is None or named not in TEXTUAL:
         if start.startswith(("<!doctype html", "<html")):
@@ -122,7 +122,7 @@ def _is_text(head: bytes) -> bool:
     if head.startswith(tuple(bom for bom, _ in BOMS)) or decode(head).encoding.startswith(("utf-16", "utf-32")):
         return True
     controls = sum(byte < 9 or 13 < byte < 27 or 27 < byte < 32 for byte in head)
-    return b"\0" not in head and controls * 50 <= len(head)
+    return b"\0" not in head and controls * 50 <= len(head) + 50
 
 
 def _unknown(path: Path) -> ParsingError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from textwrap import dedent
 
@@ -85,7 +86,7 @@ def _paragraphs(lines: list[str]) -> Iterator[list[str]]:
     them; else one ends with a sentence on a line that has room for the next line's first word."""
     width = max(map(len, lines), default=0)
     paragraph: list[str] = []
-    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+    for line, after in zip_longest(lines, lines[1:], fillvalue=""):
         paragraph.append(line)
         room = len(line) + 1 + len(after.split(" ")[0]) < width - 3
         ends = line.endswith((".", "!", "?", "…", ".»", '."', ".)")) and after[:1].isupper()

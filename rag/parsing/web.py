@@ -23,7 +23,8 @@ from rag.types import Meta, Table
 _TABLE, _QUOTE, _CAPTION, _BREAK, _NUMBER, _PAD = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004", "\u200b"
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w-]+)|<\?xml[^>]+encoding\s*=\s*["']([\w-]+)""", re.IGNORECASE)
 _RENAMED = {"figure": "div", "figcaption": "p", "details": "div", "summary": "p", "form": "div", "label": "span",
-            "fieldset": "div", "legend": "p", "nav": "div"}  # fmt: skip
+            "fieldset": "div", "legend": "p", "nav": "div", "main": "div", "article": "div"}  # fmt: skip
+_BLOCKS = ("p", "div", "dt", "dd", "section", "ul", "ol", "pre", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "header")
 _TWO_BREAKS = re.compile(r"(?:<br\s*/?>\s*){2,}", re.IGNORECASE)
 
 
@@ -111,9 +112,11 @@ def _prepare(root: Any) -> list[Table]:
         _replace(node, _BREAK)
     _mark_lists(root)
     _mark_quotes(root)
-    for node in root.iter("p", "div", "dt", "dd", "section"):
-        if len((node.text or "").strip()) == 1 and not len(node):
+    for node in root.iter():
+        if len((node.text or "").strip()) == 1 and not len(node) and node.tag in _BLOCKS:
             node.text = (node.text or "") + _PAD
+        if len((node.tail or "").strip()) == 1 and node.tag in _BLOCKS:
+            node.tail = (node.tail or "") + _PAD
     return tables
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rag.parsing.omml import formula_text
+from rag.parsing.scripts import lowered, raised
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -14,6 +15,7 @@ _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _TRANSPARENT = {W + n for n in ("hyperlink", "ins", "moveTo", "smartTag", "fldSimple", "customXml", "bdo", "dir", "sdt",
                                 "sdtContent", "subDoc")}  # fmt: skip
 _SIGNS = {W + "tab": "\t", W + "br": "\n", W + "cr": "\n", W + "noBreakHyphen": "-", W + "lastRenderedPageBreak": "\f"}
+_SCRIPTS = {"superscript": raised, "subscript": lowered}
 HARD_BREAK = "\v"
 
 
@@ -52,9 +54,11 @@ def _read_run(run: Any, found: ParagraphText, note_label: Callable[[str, str], s
         found.hidden += "".join(run.itertext(W + "t"))
         return
     before = len(found.text)
+    place = properties.find(W + "vertAlign") if properties is not None else None
+    script = _SCRIPTS.get(place.get(W + "val"), str) if place is not None else str
     for child in run:
         if child.tag == W + "t":
-            found.text += child.text or ""
+            found.text += script(child.text or "")
         elif child.tag == W + "br" and child.get(W + "type") == "page":
             found.text += HARD_BREAK
         elif child.tag in _SIGNS:
