@@ -25,9 +25,11 @@ def model_folder(
     models: Path,
     progress: Callable[[Message], None] | None = None,
     error_class: type[KonspektError] = EmbeddingError,
+    default_owner: str = "sentence-transformers",
 ) -> Path:
     """Return the folder of a model: `name` itself if it is a folder, else the Hugging Face model of that
-    name, looked for in `models`, then in the user's Hugging Face cache, and downloaded into `models` at last.
+    name (of `default_owner` if it names none), looked for in `models`, then in the user's Hugging Face
+    cache, and downloaded into `models` at last.
 
     Raises `error_class` if it is neither here nor to be had.
     """
@@ -37,7 +39,7 @@ def model_folder(
     if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", name) or name.startswith((".", "/")):
         raise error_class(msg("There is no model folder {name}.", name=name))
     if "/" not in name:
-        name = f"sentence-transformers/{name}"
+        name = f"{default_owner}/{name}"
     ours = models / name.replace("/", "--")
     return found if (found := local_folder(name, models)) else _download(name, ours, progress, error_class)
 
