@@ -68,7 +68,8 @@ def _outermost(pages: Sequence[PageLayout], top: bool) -> Iterable[tuple[PageLay
 def _edge(page: PageLayout, top: bool) -> list[Line]:
     lines = sorted(page.lines, key=lambda x: x.y0 if top else -x.y1)
     limit = page.height if page.turns % 2 == 0 else page.width
-    return [x for x in lines[:6] if (x.y1 < _ZONE * limit if top else x.y0 > (1 - _ZONE) * limit)]
+    inside = [x for x in lines[:6] if (x.y1 < _ZONE * limit if top else x.y0 > (1 - _ZONE) * limit)]
+    return inside or [x for x in lines[:1] if _PAGE_NUMBER.fullmatch(x.text.strip())]
 
 
 def _key(line: Line) -> tuple[str, int]:

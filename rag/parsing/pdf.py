@@ -20,6 +20,7 @@ from rag.parsing.pdf_meta import read_meta
 from rag.parsing.pdf_tables import find_tables
 from rag.parsing.pdf_text import PageText, read_page
 from rag.parsing.settings import ParseSettings
+from rag.parsing.table_grid import walls
 from rag.types import ParsedDocument, Report
 
 _SHRINK_EVERY = 20
@@ -109,7 +110,7 @@ class _Reading:
         builder = BlockBuilder(levels, known, body_size(pages))
         tables = 0
         for page in pages:
-            found = {i: find_tables(column, page.rules) for i, column in enumerate(page.columns)}
+            found = {i: find_tables(column, page.rules, levels) for i, column in enumerate(page.columns)}
             tables += sum(len(each) for each in found.values())
             builder.add_page(page, found)
         blocks = builder.finish()
@@ -123,7 +124,7 @@ class _Reading:
 def _laid_out(text: PageText, number: int) -> PageLayout:
     fragments = with_formulas(text.fragments, text.rules, text.height if text.turns % 2 else text.width)
     columns = []
-    for part in reading_order(fragments):
+    for part in reading_order(fragments, walls(text.rules, text.width, text.height)):
         lines = build_lines(part, number)
         if lines:
             columns.append(Column(tuple(lines), min(x.x0 for x in lines), max(x.x1 for x in lines)))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rag.parsing.hyphens import HYPHENS, join
 from rag.parsing.layout import Column, Line, PageLayout, turned, union
-from rag.parsing.pdf_tables import FoundTable
+from rag.parsing.table_cells import FoundTable
 from rag.types import BBox, Block, BlockKind, Region
 
 _BULLET = re.compile(r"[•●○▪■□◦‣∙·*–—-]\s+\S")
 _ITEM = re.compile(r"\(?(\d{1,2}|[a-zа-я]|[ivx]{1,4})[.)]\s+\S", re.IGNORECASE)
 _CAPTION = re.compile(r"(рис(унок|\.)|табл(ица|\.)|схема|график|figure|fig\.|table|exhibit)\s*№?\s*\d+", re.IGNORECASE)
 _NOTE_MARK = re.compile(r"[¹²³⁴⁵⁶⁷⁸⁹⁰*†‡]+\s*\S|\(?\d{1,2}\)\s*\S")
+_DEFINITION = re.compile(r"[A-ZА-ЯЁ][^.!?:;,]{2,60}\s[-–—]\s+\S")
 _END = re.compile(r"[.!?…:;][»”\"')\]]*$")
 
 
@@ -103,7 +105,7 @@ class BlockBuilder:
             return True
         if cut:
             return False
-        if _ITEM.match(line.text) and not full:
+        if (_ITEM.match(line.text) and not full) or _DEFINITION.match(line.text):
             return True
         indented = line.x0 > column.left + 0.8 * line.size and line.x0 > min(x.x0 for x in self._open.lines) + 0.8 * line.size
         first_of_two = len(self._open.lines) == 1 and last.x0 > line.x0
@@ -186,12 +188,18 @@ def _near(last: Line, line: Line) -> bool:
 
 
 def _is_full(last: Line, line: Line, column: Column) -> bool:
-    """Tell whether the line was broken for want of room: the next line's first word would not have fitted."""
-    width = line.x1 - line.x0
-    first = line.text.split(" ", 1)[0]
-    word = width * (len(first) + 1) / max(len(line.text), 1)
-    near = [x.x1 for x in column.lines if x.page == last.page and abs(x.base - last.base) < 8 * last.size]
+    """Tell whether the line was broken for want of room: the next line's first word would not have fitted.
+
+    In justified text a line that ends before the others ended on purpose, unless its sentence goes on.
+    """
+    near = [x.x1 for x in column.lines if x.page == last.page and abs(x.base - last.base) < 12 * last.size]
     right = max(near, default=column.right)
+    edge = Counter(round(x1) for x1 in near).most_common(1)
+    if edge and edge[0][1] >= 3 and edge[0][1] >= 0.4 * len(near) and edge[0][0] > right - 4:
+        if last.x1 < edge[0][0] - 1.6 and not line.text[:1].islower():
+            return False
+    first = line.text.split(" ", 1)[0]
+    word = (line.x1 - line.x0) * (len(first) + 1) / max(len(line.text), 1)
     return last.x1 + word > right - 0.5 * last.size
 
 

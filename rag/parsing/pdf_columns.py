@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rag.parsing.layout import Fragment, union
+from rag.types import BBox
 
 _STEP = 3.0
 _LEAST_ROWS = 4
@@ -12,91 +14,113 @@ _LEAST_SHARE = 0.17
 _LEAST_CHARACTERS = 16
 
 
-def reading_order(fragments: Sequence[Fragment], depth: int = 0) -> list[list[Fragment]]:
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A fragment with what is counted again and again. `wall` is the table it belongs to, if any."""
+
+    fragment: Fragment
+    x0: float
+    x1: float
+    middle: float
+    characters: int
+    letters: int
+    wall: BBox | None
+
+    def crosses(self, gutter: float) -> bool:
+        x0, x1 = (self.wall[0], self.wall[2]) if self.wall else (self.x0, self.x1)
+        return x0 < gutter + 3 and x1 > gutter - 3
+
+
+def reading_order(fragments: Sequence[Fragment], walls: Sequence[BBox] = ()) -> list[list[Fragment]]:
     """Part fragments into columns, in the order they are read. Text across a gutter ends the columns above it.
 
-    Only running text makes a column: rows of short cells beside each other are a table and stay together.
+    Only running text makes a column: rows of short cells beside each other are a table and stay together, as does
+    what stands inside one of the `walls` (boxes of ruled tables).
     """
-    items = list(fragments)
+    items = [_item(fragment, walls) for fragment in fragments]
+    return [[item.fragment for item in column] for column in _parted(items, 0)]
+
+
+def _item(fragment: Fragment, walls: Sequence[BBox]) -> _Item:
+    x0, y0, x1, y1 = fragment.bbox
+    middle = (y0 + y1) / 2
+    wall = next((w for w in walls if w[1] <= middle <= w[3] and w[0] - 2 <= (x0 + x1) / 2 <= w[2] + 2), None)
+    text = "".join(piece.text for piece in fragment.pieces)
+    return _Item(fragment, x0, x1, middle, len(text), sum(map(str.isalpha, text)), wall)
+
+
+def _parted(items: list[_Item], depth: int) -> list[list[_Item]]:
     if len(items) < 2 * _LEAST_ROWS or depth > 3:
         return [items] if items else []
     found = _widest_gutter(items)
     if not found:
         return [items]
     gutter, top, bottom = found
-    above = [f for f in items if _middle(f) < top]
-    below = [f for f in items if _middle(f) > bottom]
-    beside = [f for f in items if top <= _middle(f) <= bottom]
-    left = [f for f in beside if f.bbox[2] <= gutter + 1]
-    right = [f for f in beside if f.bbox[2] > gutter + 1]
-    parts = (above, left, right, below)
-    return [column for part in parts for column in reading_order(part, depth + 1)]
+    above = [f for f in items if f.middle < top]
+    below = [f for f in items if f.middle > bottom]
+    beside = [f for f in items if top <= f.middle <= bottom]
+    left = [f for f in beside if f.x1 <= gutter + 1]
+    right = [f for f in beside if f.x1 > gutter + 1]
+    return [column for part in (above, left, right, below) for column in _parted(part, depth + 1)]
 
 
-def _middle(fragment: Fragment) -> float:
-    return (fragment.bbox[1] + fragment.bbox[3]) / 2
-
-
-def _widest_gutter(items: list[Fragment]) -> tuple[float, float, float] | None:
+def _widest_gutter(items: list[_Item]) -> tuple[float, float, float] | None:
     """Return the x of the gutter that parts most text, and the y where its columns begin and end."""
-    x0, _, x1, _ = union(f.bbox for f in items)
-    by_height = sorted(items, key=_middle)
+    x0, x1 = min(f.x0 for f in items), max(f.x1 for f in items)
+    by_height = sorted(items, key=lambda f: f.middle)
     best: tuple[float, float, float, float] | None = None
-    steps = int((x1 - x0) * 0.7 / _STEP)
-    for k in range(steps):
+    seen: set[tuple[int, int, int]] = set()
+    for k in range(int((x1 - x0) * 0.7 / _STEP)):
         gutter = x0 + 0.15 * (x1 - x0) + k * _STEP
-        for run in _runs(by_height, gutter):
-            score = _score(run, gutter, x1 - x0)
+        for first, run in _runs(by_height, gutter):
+            left = [f for f in run if f.x1 <= gutter]
+            if (first, len(run), len(left)) in seen or min(len(left), len(run) - len(left)) < _LEAST_ROWS:
+                continue
+            seen.add((first, len(run), len(left)))
+            score = _score(left, [f for f in run if f.x1 > gutter], x1 - x0)
             if score and (not best or score > best[0]):
-                best = score, gutter, _middle(run[0]), _middle(run[-1])
+                best = score, gutter, run[0].middle, run[-1].middle
     return best[1:] if best else None
 
 
-def _runs(by_height: list[Fragment], gutter: float) -> list[list[Fragment]]:
-    """Part the fragments, top to bottom, where one crosses the gutter."""
-    runs: list[list[Fragment]] = [[]]
-    for f in by_height:
-        if f.bbox[0] < gutter + 3 and f.bbox[2] > gutter - 3:
-            runs.append([])
-        else:
-            runs[-1].append(f)
-    return [run for run in runs if len(run) >= 2 * _LEAST_ROWS]
+def _runs(by_height: list[_Item], gutter: float) -> list[tuple[int, list[_Item]]]:
+    """Part the fragments, top to bottom, where one crosses the gutter; with each part's first index."""
+    runs: list[tuple[int, list[_Item]]] = []
+    start = 0
+    for i in [*(i for i, f in enumerate(by_height) if f.crosses(gutter)), len(by_height)]:
+        if i - start >= 2 * _LEAST_ROWS:
+            runs.append((start, by_height[start:i]))
+        start = i + 1
+    return runs
 
 
-def _score(run: list[Fragment], gutter: float, width: float) -> float:
+def _score(left: list[_Item], right: list[_Item], width: float) -> float:
     """Return how much text stands on the lesser side, 0 where it is no pair of columns."""
-    sides = [f for f in run if f.bbox[2] <= gutter], [f for f in run if f.bbox[0] >= gutter]
-    if any(not _is_running_text(side, width) for side in sides):
+    if not _is_running_text(left, width) or not _is_running_text(right, width):
         return 0.0
-    left, right = (union(f.bbox for f in side) for side in sides)
-    shared = min(left[3], right[3]) - max(left[1], right[1])
-    if shared < 0.3 * min(left[3] - left[1], right[3] - right[1]):
+    a, b = (union(f.fragment.bbox for f in side) for side in (left, right))
+    shared = min(a[3], b[3]) - max(a[1], b[1])
+    if shared < 0.3 * min(a[3] - a[1], b[3] - b[1]):
         return 0.0
-    gap = right[0] - left[2]
-    return min(len(side) for side in sides) + min(gap, 30) / 30 - abs(gutter - (left[2] + right[0]) / 2) / width
+    return min(len(left), len(right)) + min(b[0] - a[2], 30) / 30
 
 
-def _is_running_text(side: list[Fragment], page: float) -> bool:
-    if len(side) < _LEAST_ROWS:
+def _is_running_text(side: list[_Item], page: float) -> bool:
+    characters, letters = sum(f.characters for f in side), sum(f.letters for f in side)
+    if len(side) < _LEAST_ROWS or letters < 0.55 * characters:
         return False
-    x0, _, x1, _ = union(f.bbox for f in side)
+    wide = max(f.x1 for f in side) - min(f.x0 for f in side)
     rows = _rows(side)
-    if len(rows) < _LEAST_ROWS or x1 - x0 < _LEAST_SHARE * page:
+    if len(rows) < _LEAST_ROWS or wide < _LEAST_SHARE * page or characters / len(rows) < _LEAST_CHARACTERS:
         return False
-    long = [row for row in rows if sum(f.width for f in row) > 0.55 * (x1 - x0)]
-    characters = sum(len(p.text) for f in side for p in f.pieces)
-    letters = sum(ch.isalpha() for f in side for p in f.pieces for ch in p.text)
-    return (
-        len(long) >= 0.4 * len(rows)
-        and characters / len(rows) >= _LEAST_CHARACTERS
-        and letters >= 0.55 * characters
-    )
+    long = [row for row in rows if sum(f.x1 - f.x0 for f in row) > 0.55 * wide]
+    return len(long) >= 0.4 * len(rows)
 
 
-def _rows(side: list[Fragment]) -> list[list[Fragment]]:
-    rows: list[list[Fragment]] = []
-    for f in sorted(side, key=lambda f: f.base):
-        if rows and abs(rows[-1][-1].base - f.base) < 0.5 * f.size:
+def _rows(side: list[_Item]) -> list[list[_Item]]:
+    rows: list[list[_Item]] = []
+    for f in sorted(side, key=lambda f: f.fragment.base):
+        if rows and abs(rows[-1][-1].fragment.base - f.fragment.base) < 0.5 * f.fragment.size:
             rows[-1].append(f)
         else:
             rows.append([f])

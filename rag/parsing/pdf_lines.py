@@ -68,10 +68,10 @@ def _same_row(groups: list[list[Fragment]]) -> list[list[Fragment]]:
         main = _main(group)
         box = union(f.bbox for f in group)
         key = round(main.base / 2)
-        for row in (row for k in (key - 1, key, key + 1) for row in by_base.get(k, [])):
+        for row in (row for k in (key, key - 1, key + 1, key + 2) for row in by_base.get(k, [])):
             other = _main(row)
             beside = all(box[0] >= f.bbox[2] - 1 or box[2] <= f.bbox[0] + 1 for f in row)
-            if beside and abs(other.base - main.base) <= 0.3 * min(main.size, other.size):
+            if beside and (abs(other.base - main.base) <= 0.3 * min(main.size, other.size) or _is_mark(group, row, other)):
                 if box[0] < row[0].bbox[0] or box[0] < row[-1].bbox[0]:
                     merged = _by_groups(row, group)
                     row.clear()
@@ -84,6 +84,14 @@ def _same_row(groups: list[list[Fragment]]) -> list[list[Fragment]]:
             rows.append(row)
             by_base.setdefault(key, []).append(row)
     return rows
+
+
+def _is_mark(group: list[Fragment], row: list[Fragment], main: Fragment) -> bool:
+    """Tell whether a group is a raised mark that touches the end of a part of the row."""
+    raised = main.base - group[0].base
+    return len(group) == 1 and group[0].size < _SCRIPT * main.size and 0.15 * main.size < raised <= 0.6 * main.size and any(
+        -1 <= group[0].bbox[0] - f.bbox[2] < 0.35 * main.size for f in row
+    )
 
 
 def _by_groups(row: list[Fragment], group: list[Fragment]) -> list[Fragment]:

@@ -148,7 +148,12 @@ def _stretches(span: dict[str, Any]) -> Iterator[tuple[str, BBox]]:
     """Part a span at wide runs of spaces; where characters are known, boxes keep to those that are seen."""
     text, chars = span["text"], span.get("chars")
     if not chars or not text.strip():
-        yield text, span["bbox"]
+        x0, y0, x1, y1 = span["bbox"]
+        space = 0.25 * span["size"]
+        if x1 - x0 > y1 - y0 and text.strip():
+            x0 += space * (len(text) - len(text.lstrip()))
+            x1 -= space * (len(text) - len(text.rstrip()))
+        yield text, (x0, y0, max(x1, x0 + 1), y1)
         return
     start = 0
     for gap in [*_WIDE_GAP.finditer(text), None]:
