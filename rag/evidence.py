@@ -13,7 +13,7 @@ from rag.names import same_name
 from rag.numerals import numbers
 from rag.protocols import Embedder, Vectors
 from rag.quotable import units
-from rag.words import tokens
+from rag.retrieval.words import tokens
 
 @dataclass(frozen=True)
 class Evidence:

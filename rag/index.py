@@ -16,7 +16,8 @@ from typing import Self
 import numpy as np
 
 from rag.catalog import Catalog, VectorRow
-from rag.keywords import KeywordIndex, tokens
+from rag.retrieval.keywords import KeywordIndex
+from rag.retrieval.words import tokens
 from rag.protocols import ChunkStore, ModelIdentity, Vectors
 from rag.types import Chunk, FileStatus, Fingerprint
 

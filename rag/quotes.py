@@ -15,7 +15,7 @@ from rag.protocols import Embedder
 from rag.question_kinds import holds_kind, kind_of
 from rag.quotable import Span, Unit, units, with_announced
 from rag.types import Hit
-from rag.words import tokens
+from rag.retrieval.words import tokens
 
 MOST_QUOTES = 3
 _LEAST_SPREAD = 0.005

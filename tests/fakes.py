@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rag.keywords import tokens
+from rag.retrieval.words import tokens
 from rag.protocols import ModelIdentity, Vectors
 
 

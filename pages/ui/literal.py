@@ -27,7 +27,7 @@ Span = tuple[int, int]
 
 @lru_cache(maxsize=20_000)
 def _stems(word: str) -> frozenset[str]:
-    from rag.keywords import tokens
+    from rag.retrieval.words import tokens
 
     return frozenset(tokens(word))
 
