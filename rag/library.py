@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Self
 from filelock import FileLock, Timeout
 
 from rag.answering import answer
+from rag.answering.reply import Reply
 from rag.doctor import doctor
 from rag.embedding import load_embedder
 from rag.errors import ChatError, KonspektError, QuestionError, SettingsError, StoreError
@@ -23,7 +24,6 @@ from rag.keeping import Keeper
 from rag.llm import OllamaChat, list_models
 from rag.messages import msg
 from rag.protocols import ChatModel, Reranker
-from rag.reply import Reply
 from rag.serving import LoadEmbedder, Serving, Shelf
 from rag.settings import SENTENCE_RERANKER, Paths, Settings
 from rag.types import Check, Chunk, FileStatus, Filters, IndexStatus, Mode, PageBox, SearchResult, SyncResult

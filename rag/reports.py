@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rag.types import Check, Chunk, FileStatus, Hit, SearchResult, SyncResult
 
 if TYPE_CHECKING:
-    from rag.reply import Reply
+    from rag.answering.reply import Reply
 
 Document = Mapping[str, Any]
 

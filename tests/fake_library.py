@@ -11,11 +11,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from rag.answering.phrases import refusal_text
+from rag.answering.quotes import Quote
+from rag.answering.reply import Reply
 from rag.errors import ChatError, KonspektError, QuestionError, UploadError
 from rag.messages import Message, msg
-from rag.phrases import refusal_text
-from rag.quotes import Quote
-from rag.reply import Reply
 from rag.settings import Paths, Settings
 from rag.types import (
     Check,

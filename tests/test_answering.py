@@ -10,11 +10,11 @@ import pytest
 from fakes import WordEmbedder
 
 from rag.answering import answer
+from rag.answering.reply import Reply
+from rag.answering.turns import Turns
 from rag.errors import ChatError
 from rag.messages import msg
 from rag.protocols import ChatPiece
-from rag.reply import Reply
-from rag.turns import Turns
 from rag.types import Chunk, Citation, Hit, SearchResult
 
 CAP = "Теорему CAP сформулировал Эрик Брюер в 2000 году. Доказали её Гилберт и Линч в 2002 году."

@@ -16,9 +16,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import opened
+from rag.answering.reply import AnswerSentence, Mark, Reply
 from rag.errors import QuestionError, SettingsError, StoreError
 from rag.messages import msg
-from rag.reply import AnswerSentence, Mark, Reply
 from rag.translations import catalogue
 from rag.types import FileProgress, Hit, IndexStatus, Meta, Report
 from tests.fake_library import FakeLibrary, fake

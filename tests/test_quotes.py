@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from fakes import WordEmbedder
 
-from rag.question_kinds import kind_of
-from rag.quotable import units, with_announced
-from rag.quotes import best_quotes
+from rag.answering.question_kinds import kind_of
+from rag.answering.quotable import units, with_announced
+from rag.answering.quotes import best_quotes
 from rag.types import Chunk, Hit
 
 

@@ -17,9 +17,9 @@ from rag.types import SearchResult
 
 if TYPE_CHECKING:
     from pages.ui.turns import Turn
+    from rag.answering.quotes import Quote
+    from rag.answering.reply import Answer, AnswerSentence, Mark
     from rag.library import Library
-    from rag.quotes import Quote
-    from rag.reply import Answer, AnswerSentence, Mark
 
 _ITEM = re.compile(r"\s*(?:[-*•–]|(\d{1,2})[.)])\s+")
 _TITLE = re.compile(r"#{1,6}\s+")
@@ -70,7 +70,7 @@ def _quote_html(quote: Quote, result: SearchResult, key: str) -> str:
 
 
 def _marks_so_far(text: str, hits: int) -> tuple[Mark, ...]:
-    from rag.reply import Mark
+    from rag.answering.reply import Mark
 
     found = (Mark(m.start(), m.end(), int(m.group(1))) for m in _NUMBER.finditer(text))
     return tuple(mark for mark in found if 1 <= mark.n <= hits)

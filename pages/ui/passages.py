@@ -14,8 +14,8 @@ from pages.ui.page_view import has_page_pictures, open_page, page_name
 from rag.types import Chunk, FileStatus, Hit
 
 if TYPE_CHECKING:
+    from rag.answering.quotes import Quote
     from rag.library import Library
-    from rag.quotes import Quote
 
 
 def hit_cards(

@@ -17,8 +17,8 @@ from rag.messages import Message, msg
 from rag.types import Filters
 
 if TYPE_CHECKING:
+    from rag.answering.reply import Reply
     from rag.library import Library
-    from rag.reply import Reply
 
 _KEPT = 50
 _LOCK = threading.Lock()

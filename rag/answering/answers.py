@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag.citations import citations
+from rag.answering.citations import citations
+from rag.answering.generation import generate, orders_warning
+from rag.answering.injection import gives_orders
+from rag.answering.phrases import refusal_text
+from rag.answering.prompts import Exchange
+from rag.answering.quotes import Quote, best_quotes
+from rag.answering.reply import Mark, Reply
+from rag.answering.turns import SHARED_TURNS, Turns
 from rag.errors import KonspektError
-from rag.generation import generate, orders_warning
-from rag.injection import gives_orders
-from rag.phrases import refusal_text
-from rag.prompts import Exchange
 from rag.protocols import ChatModel, Embedder
-from rag.quotes import Quote, best_quotes
-from rag.reply import Mark, Reply
-from rag.turns import SHARED_TURNS, Turns
 from rag.types import SearchResult
 
 _WANTS_QUOTATION = re.compile(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from rag.numerals import Number, numbers
+from rag.answering.numerals import Number, numbers
 
 FactKind = Literal["number", "date", "formula", "name"]
 

@@ -9,9 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from rag.answering.quotes import Quote
 from rag.errors import KonspektError
 from rag.messages import Message, msg
-from rag.quotes import Quote
 from rag.types import Citation, SearchResult
 
 Verdict = Literal["supported", "partly", "not found"]

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from rag.citations import MarkCleaner, own_brackets
+from rag.answering.citations import MarkCleaner, own_brackets
+from rag.answering.phrases import language_fits, says_no_answer
+from rag.answering.prompts import ANSWER_TOKENS, Exchange, Prompt, build_prompt
+from rag.answering.reply import Reply, close_stream
+from rag.answering.thinking import ThoughtFilter
+from rag.answering.turns import Turns
+from rag.answering.verification import check_reply
 from rag.errors import ChatError
 from rag.messages import Message, msg
-from rag.phrases import language_fits, says_no_answer
-from rag.prompts import ANSWER_TOKENS, Exchange, Prompt, build_prompt
 from rag.protocols import ChatModel, Embedder
-from rag.reply import Reply, close_stream
-from rag.thinking import ThoughtFilter
-from rag.turns import Turns
-from rag.verification import check_reply
 
 Outcome = Literal["answer", "refusal", "quotes"]
 _REPEATED = re.compile(r"(\S.{18,400}?)(?:\s*\1){2,}\s*\Z", re.DOTALL)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag.content_words import content
-from rag.injection import gives_orders
+from rag.answering.content_words import content
+from rag.answering.injection import gives_orders
+from rag.answering.question_kinds import holds_kind, kind_of
+from rag.answering.quotable import Span, Unit, units, with_announced
 from rag.protocols import Embedder
-from rag.question_kinds import holds_kind, kind_of
-from rag.quotable import Span, Unit, units, with_announced
-from rag.types import Hit
 from rag.retrieval.words import tokens
+from rag.types import Hit
 
 MOST_QUOTES = 3
 _LEAST_SPREAD = 0.005

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from rag.facts import Fact, facts, folded_formula
-from rag.names import same_name
-from rag.numerals import numbers
+from rag.answering.facts import Fact, facts, folded_formula
+from rag.answering.names import same_name
+from rag.answering.numerals import numbers
+from rag.answering.quotable import units
 from rag.protocols import Embedder, Vectors
-from rag.quotable import units
 from rag.retrieval.words import tokens
+
 
 @dataclass(frozen=True)
 class Evidence:

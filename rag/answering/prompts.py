@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag.citations import hide_note_marks
-from rag.injection import escaped, without_orders
-from rag.phrases import PHRASES, Language, language_of
+from rag.answering.citations import hide_note_marks
+from rag.answering.injection import escaped, without_orders
+from rag.answering.phrases import PHRASES, Language, language_of
 from rag.types import Hit
 
 ANSWER_TOKENS = 768

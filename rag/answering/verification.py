@@ -6,16 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rag.citations import citations, shown_text
-from rag.content_words import content
-from rag.evidence import Evidence, evidence, holds
-from rag.facts import facts
+from rag.answering.citations import citations, shown_text
+from rag.answering.content_words import content
+from rag.answering.contradiction import replaced_opening, swapped_numbers
+from rag.answering.evidence import Evidence, evidence, holds
+from rag.answering.facts import facts
+from rag.answering.phrases import says_no_answer
+from rag.answering.reply import UNSUPPORTED, AnswerSentence, Mark, Reply, Verdict
+from rag.answering.support import support
 from rag.messages import msg
-from rag.phrases import says_no_answer
 from rag.protocols import Embedder, Vectors
-from rag.reply import UNSUPPORTED, AnswerSentence, Mark, Reply, Verdict
 from rag.sentences import sentences
-from rag.support import support
 
 SUPPORTED, PARTLY = 0.5, 0.3
 _MARKS = re.compile(r"[^\S\n]*((?:\[\d{1,3}\])+)")
@@ -55,7 +56,7 @@ def _finding(claim: Claim, vector: Vectors | None, passages: Sequence[Evidence])
     def judged(numbers: Sequence[int]) -> Finding:
         cited = [passages[n - 1] for n in numbers]
         missing = missing_facts(claim.text, cited)
-        score = support(claim.text, vector, cited)
+        score = support(claim.text, vector, cited, certain=not missing and bool(facts(claim.text)))
         return Finding(claim, tuple(numbers), _verdict(score, missing), score, missing)
 
     own = judged(claim.cited) if claim.cited else None
@@ -75,10 +76,13 @@ def _verdict(score: float, missing: Sequence[tuple[int, int]]) -> Verdict:
 
 
 def missing_facts(claim: str, cited: Sequence[Evidence]) -> tuple[tuple[int, int], ...]:
-    """Return where in the claim the facts stand that no cited passage holds."""
-    return tuple(
+    """Return where in the claim the facts stand that no cited passage holds, or that it holds of something else."""
+    missing = {
         (fact.start, fact.end) for fact in facts(claim) if not holds(cited, fact, claim[fact.start : fact.end])
-    )
+    }
+    texts = [passage.everything for passage in cited]
+    opening = replaced_opening(claim, texts) if cited else None
+    return tuple(sorted(missing | set(swapped_numbers(claim, texts)) | ({opening} if opening else set())))
 
 
 def claims_of(text: str) -> list[tuple[int, int, tuple[int, ...]]]:

@@ -9,25 +9,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag.content_words import content
-from rag.evidence import Evidence
+from rag.answering.content_words import content
+from rag.answering.contradiction import opposed
+from rag.answering.evidence import Evidence
 from rag.protocols import Vectors
 
+_OPPOSED = 0.4  # a sentence that says the opposite is never "supported", however much it looks like its evidence
+_SAME_SENTENCE = 0.6
 _CYRILLIC = re.compile(r"[а-яё]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the figure is made of: shares of the sentence's content stems in the best stretch of evidence (`best`), in the best two
-    (`pair`) and in all of the passages with their headings (`whole`); `meaning` is the best cosine with a stretch, `None` without an embedder.
-    `foreign` tells that sentence and passages are written in different scripts, so that words cannot match."""
+    """What the figure is made of: shares of the sentence's content stems in the best stretch of evidence (`best`), in the
+    best two (`pair`) and in all of the passages with their headings (`whole`); `meaning` is the best cosine with a
+    stretch, `None` without an embedder. `foreign`: sentence and passages are written in different scripts, so that
+    words cannot match. `opposed`: the best stretch says the opposite."""
 
     best: float
     pair: float
     whole: float
     meaning: float | None
     foreign: bool
-    stems: int
+    opposed: bool
 
 
 def features(claim: str, vector: Vectors | None, cited: Sequence[Evidence]) -> Features:
@@ -39,21 +43,25 @@ def features(claim: str, vector: Vectors | None, cited: Sequence[Evidence]) -> F
     second = max((len(wanted & (stems | first)) for stems in stretches), default=0)
     whole = wanted & frozenset().union(*stretches, *(content(passage.heading) for passage in cited))
     size = max(len(wanted), 1)
-    return Features(
-        len(wanted & first) / size, second / size, len(whole) / size, _meaning(vector, cited), _foreign(claim, cited), len(wanted)
-    )
+    texts = [text for passage in cited for text in passage.texts]
+    best = len(wanted & first) / size
+    turned = best >= _SAME_SENTENCE and opposed(claim, texts[shares[0][1]])
+    return Features(best, second / size, len(whole) / size, _meaning(vector, cited), _foreign(claim, cited), turned)
 
 
-def support(claim: str, vector: Vectors | None, cited: Sequence[Evidence]) -> float:
-    """Return 0..1; 0.5 is where a right sentence and a made-up one are as likely (fitted on sentence and passage pairs)."""
+def support(claim: str, vector: Vectors | None, cited: Sequence[Evidence], certain: bool = False) -> float:
+    """Return 0..1; 0.5 is where a right sentence and a made-up one are as likely (fitted on such pairs). `certain`: the
+    sentence holds numbers or names, and all of them stand in the passages."""
     if not cited:
         return 0.0
     found = features(claim, vector, cited)
+    bonus = 1.0 if certain else 0.0
     if found.meaning is None:
-        return _squashed(7.0 * (0.6 * found.pair + 0.4 * found.whole) - 4.0)
+        return _squashed(7.0 * (0.6 * found.pair + 0.4 * found.whole) + bonus - 4.0)
     if found.foreign:
-        return _squashed(60.0 * (found.meaning - 0.86))
-    return _squashed(5.0 * found.pair + 2.0 * found.whole + 20.0 * (found.meaning - 0.88) - 4.5)
+        return _squashed(60.0 * (found.meaning - 0.86) + bonus)
+    score = _squashed(5.0 * found.pair + 2.0 * found.whole + 20.0 * (found.meaning - 0.88) + bonus - 4.5)
+    return min(score, _OPPOSED) if found.opposed else score
 
 
 def _squashed(value: float) -> float:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from rag.content_words import content
+from rag.answering.content_words import content
 
 QuestionKind = Literal["definition", "number", "date", "reason", "person", "place", "list", "other"]
 
