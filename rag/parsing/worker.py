@@ -1,6 +1,6 @@
 """Parsing in a process of its own, so that a crash, a hang or a memory blow-up in a parser costs one file.
 
-The child is started as `python -m rag.parsing.worker` and spoken to over its pipes: unlike `multiprocessing`'s spawn
+The child is started as `python -m rag.parsing.child` and spoken to over its pipes: unlike `multiprocessing`'s spawn
 it does not run the main script again (a Streamlit page, the command line), and it works from any thread.
 """
 
@@ -9,10 +9,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import pickle
 import queue
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -21,34 +19,35 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, Self
 
 import rag
 from rag.errors import KonspektError, ParsingError
 from rag.messages import msg
-from rag.parsing import ParseSettings, Progress, parse
+from rag.parsing import ParseSettings, Progress
+from rag.parsing.pipes import receive, send
 from rag.types import ParsedDocument
 
 log = logging.getLogger(__name__)
 START_SECONDS = 120.0
 TICK = 0.1
 WHOLE_FILE = 6
-MEMORY = 4 * 2**30
-RETIRE_AT = 1.5 * 2**30
-_LENGTH = struct.Struct(">Q")
+WORN = 1_500_000_000
 
 
 class ParsingStopped(Exception):
-    """The caller asked to stop. Not an error: nothing is wrong with the file."""
+    """The caller asked to stop, or closed the process. Not an error: nothing is wrong with the file."""
 
 
 class ParserProcess:
     """One parser process, started at its first file and kept for the next ones. Safe to use from several threads,
-    which then wait for each other."""
+    which then wait for each other. `module` is what the child runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str = "rag.parsing.child") -> None:
+        self._module = module
         self._lock = threading.Lock()
         self._child: _Child | None = None
+        self._closing = threading.Event()
 
     def parse(
         self,
@@ -67,15 +66,21 @@ class ParserProcess:
         with self._lock:
             child = self._ready_child()
             try:
-                return _converse(child, (path, settings), seconds, progress, stopped)
+                return _converse(child, (path, settings), seconds, progress, lambda: self._is_stopped(stopped))
+            except ParsingError as error:
+                if self._is_stopped(stopped):
+                    raise ParsingStopped from error
+                raise
             finally:
                 if not child.idle or child.worn:
                     self._discard()
 
     def close(self) -> None:
-        """End the child process, if there is one. A later `parse` starts a new one."""
+        """End the child process at once, also in the middle of a file. A later `parse` starts a new one."""
+        self._closing.set()
         with self._lock:
             self._discard()
+            self._closing.clear()
 
     def __enter__(self) -> Self:
         return self
@@ -85,11 +90,14 @@ class ParserProcess:
     ) -> None:
         self.close()
 
+    def _is_stopped(self, stopped: Callable[[], bool] | None) -> bool:
+        return self._closing.is_set() or (stopped is not None and stopped())
+
     def _ready_child(self) -> _Child:
         if self._child and not self._child.alive:
             self._discard()
         if not self._child:
-            self._child = _Child()
+            self._child = _Child(self._module)
         return self._child
 
     def _discard(self) -> None:
@@ -103,13 +111,13 @@ def _converse(
     request: tuple[Path, ParseSettings],
     seconds: float,
     progress: Progress | None,
-    stopped: Callable[[], bool] | None,
+    stopped: Callable[[], bool],
 ) -> ParsedDocument:
     child.wait_until_ready(stopped)
-    child.send(request)
+    child.ask(request)
     begun = sign = time.monotonic()
     while True:
-        if stopped and stopped():
+        if stopped():
             raise ParsingStopped
         now = time.monotonic()
         if now - sign > seconds or now - begun > WHOLE_FILE * seconds:
@@ -117,7 +125,7 @@ def _converse(
                 msg("Reading this file was stopped after {seconds} s. Split it, or raise the limit in the settings.",
                     seconds=round(now - begun))
             )
-        match child.receive():
+        match child.answer():
             case None:
                 continue
             case ("progress", done, total):
@@ -125,28 +133,22 @@ def _converse(
                 if progress:
                     progress(done, total)
             case ("document", ParsedDocument() as document, int() as peak):
-                child.worn = peak > RETIRE_AT
+                child.worn = peak > WORN
                 return document
             case ("error", KonspektError() as error):
                 raise error
 
 
 class _Child:
-    """A running child: its pipes, a thread that reads its answers, and a folder for its temporary files."""
+    """A running child: its pipes, a thread that reads its answers, and a folder for its temporary files.
+    `idle`: it waits for a file. `worn`: it has taken so much memory that a new one should replace it."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="konspekt-", ignore_cleanup_errors=True)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
-        root = str(Path(rag.__file__).resolve().parent.parent)
-        old_path = os.environ.get("PYTHONPATH")
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([root, old_path] if old_path else [root]),
-            **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self._folder.name),
-        }
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "rag.parsing.worker"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, env=environment,
+            [sys.executable, "-P", "-m", module],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, env=self._environment(),
             start_new_session=os.name == "posix", creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip
         self._answers: queue.Queue[Any] = queue.Queue()
@@ -154,6 +156,13 @@ class _Child:
         self.idle = True
         self.worn = False
         threading.Thread(target=self._listen, name="parser-answers", daemon=True).start()
+
+    def _environment(self) -> dict[str, str]:
+        """Where to find this package, wherever it was started from, and where to put temporary files."""
+        root = str(Path(rag.__file__).resolve().parent.parent)
+        paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+        temporary = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self._folder.name)
+        return {**os.environ, **temporary, "PYTHONPATH": os.pathsep.join(paths)}
 
     @property
     def alive(self) -> bool:
@@ -163,28 +172,29 @@ class _Child:
         assert self._process.stdout
         with contextlib.suppress(OSError, EOFError, ValueError):
             while True:
-                self._answers.put(_read(self._process.stdout))
+                self._answers.put(receive(self._process.stdout))
         self._answers.put(("gone",))
 
-    def wait_until_ready(self, stopped: Callable[[], bool] | None) -> None:
+    def wait_until_ready(self, stopped: Callable[[], bool]) -> None:
         """Wait for the child's imports; they do not count against a file's time."""
         self.idle = False
         end = time.monotonic() + START_SECONDS
         while not self._is_ready:
-            if stopped and stopped():
+            if stopped():
                 raise ParsingStopped
             if time.monotonic() > end:
                 raise ParsingError(msg("The reader of documents did not start. Restart Konspekt."))
-            self._is_ready = self.receive() == ("ready",)
+            self._is_ready = self.answer() == ("ready",)
 
-    def send(self, request: tuple[Path, ParseSettings]) -> None:
+    def ask(self, request: tuple[Path, ParseSettings]) -> None:
+        """Send a file's path and the settings."""
         assert self._process.stdin
         try:
-            _write(self._process.stdin, request)
+            send(self._process.stdin, request)
         except OSError as error:
             raise self._crash() from error
 
-    def receive(self) -> Any:
+    def answer(self) -> Any:
         """The next answer, or `None` after a short wait. Raises `ParsingError` where the child has died."""
         try:
             answer = self._answers.get(timeout=TICK)
@@ -220,66 +230,3 @@ class _Child:
                 with contextlib.suppress(OSError):
                     pipe.close()
         self._folder.cleanup()
-
-
-def _write(pipe: IO[bytes], value: object) -> None:
-    data = pickle.dumps(value)
-    pipe.write(_LENGTH.pack(len(data)) + data)
-    pipe.flush()
-
-
-def _read(pipe: IO[bytes]) -> Any:
-    """Read one value that our own child, or our own parent, wrote. Raises `EOFError` at the end."""
-    head = pipe.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        raise EOFError
-    return pickle.loads(pipe.read(_LENGTH.unpack(head)[0]))
-
-
-def main() -> None:
-    """The child: parse what is asked for until the parent closes the pipe or dies."""
-    import faulthandler
-
-    faulthandler.enable()
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints must not get between the answers
-    _limit_memory()
-    requests: queue.SimpleQueue[tuple[Path, ParseSettings]] = queue.SimpleQueue()
-    threading.Thread(target=_take_requests, args=(requests,), daemon=True).start()
-    _write(answers, ("ready",))
-    while True:
-        path, settings = requests.get()
-        try:
-            document = parse(path, settings, lambda done, total: _write(answers, ("progress", done, total)))
-            _write(answers, ("document", document, _peak_memory()))
-        except KonspektError as error:
-            _write(answers, ("error", error))
-
-
-def _take_requests(requests: queue.SimpleQueue[tuple[Path, ParseSettings]]) -> None:
-    """Runs beside the parsing, so that a child whose parent has died ends at once, even in the middle of a file."""
-    with contextlib.suppress(EOFError, OSError):
-        while True:
-            requests.put(_read(sys.stdin.buffer))
-    os._exit(0)
-
-
-def _limit_memory() -> None:
-    """Let allocations fail beyond 4 GB where the system can limit them (Linux)."""
-    if sys.platform == "linux":
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-
-
-def _peak_memory() -> int:
-    """The most memory this process has had resident, in bytes; 0 where that is not told."""
-    if sys.platform == "win32":
-        return 0
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-if __name__ == "__main__":
-    main()
