@@ -133,7 +133,7 @@ def _load(folder: Path, name: str, device: str, threads: int | None) -> CrossEnc
         torch.set_num_threads(threads)
     template = _template(folder, name)
     try:
-        model = CrossEncoder(
+        model: CrossEncoder = CrossEncoder(
             str(folder), device=device, local_files_only=True, trust_remote_code=False,
             model_kwargs={"dtype": torch.float32} if device == "cpu" else None,
             processor_kwargs={"chat_template": template} if template else None,

@@ -74,7 +74,7 @@ def save_bert_embedder(folder: Path, prompts: dict[str, str] | None = None, wind
     """Save a BERT with mean pooling as sentence-transformers does, prompts in its settings where given."""
     import torch
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import Pooling, Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
     from transformers import BertModel
 
     base = folder.with_name(folder.name + "-base")
@@ -91,7 +91,7 @@ def save_qwen_embedder(folder: Path, prompts: dict[str, str] | None = None) -> P
     """Save a Qwen3 with last-token pooling, as Qwen3-Embedding is made."""
     import torch
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import Normalize, Pooling, Transformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
     from transformers import Qwen3Model
 
     base = folder.with_name(folder.name + "-base")
