@@ -22,15 +22,29 @@ NOTES = {
 }
 
 
-@pytest.fixture
-def folder(paths: Paths, models: Path) -> Paths:
-    """Notes in two languages, and a data folder that shares the run's unpacked model."""
+def written(paths: Paths, models: Path) -> Paths:
+    """Put the notes there, and the run's unpacked model into the data folder."""
     for name, text in NOTES.items():
         file = paths.notes / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     paths.data.mkdir()
     (paths.data / "models").symlink_to(models, target_is_directory=True)
+    return paths
+
+
+@pytest.fixture
+def folder(paths: Paths, models: Path) -> Paths:
+    """Notes in two languages, not indexed yet."""
+    return written(paths, models)
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory, models: Path) -> Paths:
+    """The same notes, indexed once for all tests that only read."""
+    root = tmp_path_factory.mktemp("indexed")
+    paths = written(Paths(root / "notes", root / "data"), models)
+    assert main(["sync", "--quiet", "--notes", str(paths.notes), "--data", str(paths.data)]) == 0
     return paths
 
 
@@ -57,9 +71,8 @@ def run(folder: Paths, capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 @pytest.fixture
-def synced(run: Run) -> Run:
-    run.json("sync")
-    return run
+def synced(indexed: Paths, capsys: pytest.CaptureFixture[str]) -> Run:
+    return Run(indexed, capsys)
 
 
 def test_sync_tells_what_it_did(run: Run) -> None:
@@ -183,10 +196,10 @@ def test_what_failed_is_told_in_the_output(run: Run, arguments: tuple[str, ...],
     assert reason in run.json(*arguments, code=1)["error"]
 
 
-def test_the_same_question_gives_the_same_passages_in_another_process(synced: Run, folder: Paths) -> None:
+def test_the_same_question_gives_the_same_passages_in_another_process(synced: Run, indexed: Paths) -> None:
     question = "энергия клетки"
     command = [sys.executable, "-m", "rag", "search", question, "--json"]
-    where = ["--notes", str(folder.notes), "--data", str(folder.data)]
+    where = ["--notes", str(indexed.notes), "--data", str(indexed.data)]
     here = [synced.json("search", question) for _ in range(3)]
     out = subprocess.run([*command, *where], capture_output=True, text=True, check=True, cwd=ROOT).stdout
     assert all(found == json.loads(out) for found in here)
