@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -127,7 +127,10 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 def _split_long(text: str, atoms: list[Atom]) -> Iterator[Atom]:
     for atom in atoms:
-        yield from split_atom(text, atom, MAX_ATOM)
+        if atom.end - atom.start <= MAX_ATOM:
+            yield atom
+        else:
+            yield from split_atom(text, atom, MAX_ATOM)
 
 
 def split_atom(text: str, atom: Atom, limit: int) -> Iterator[Atom]:
@@ -153,16 +156,19 @@ def _shares(words: str, n: int) -> list[str]:
     return ["; ".join(values[i * len(values) // n : (i + 1) * len(values) // n]) for i in range(n)]
 
 
-def _merge_small(atoms: Iterator[Atom]) -> Iterator[Atom]:
+def _merge_small(atoms: Iterable[Atom]) -> Iterator[Atom]:
     """Take tiny lines and rows together, so that a file of one-letter lines is cut as fast as any other."""
-    held: Atom | None = None
+    group: list[Atom] = []
     for atom in atoms:
-        if held is not None and atom.end - held.start <= MIN_ATOM and atom.cut in (Cut.LINE, Cut.ITEM, Cut.SENTENCE):
-            words = "\n".join(part for part in (held.words, atom.words) if part)
-            held = replace(held, end=atom.end, words=words)
-            continue
-        if held is not None:
-            yield held
-        held = atom
-    if held is not None:
-        yield held
+        if group and not (atom.end - group[0].start <= MIN_ATOM and Cut.SENTENCE <= atom.cut <= Cut.ITEM):
+            yield _together(group)
+            group = []
+        group.append(atom)
+    if group:
+        yield _together(group)
+
+
+def _together(group: list[Atom]) -> Atom:
+    if len(group) == 1:
+        return group[0]
+    return replace(group[0], end=group[-1].end, words="\n".join(atom.words for atom in group if atom.words))

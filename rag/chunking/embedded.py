@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 from rag.sentences import sentences
@@ -11,17 +12,32 @@ CountTokens = Callable[[Sequence[str]], list[int]]
 
 SEPARATOR = " › "
 HEADING_SHARE = 3  # a heading path takes at most this part of the window: 1/3
+WINDOW = 450  # characters of a passage that get a vector of their own
 _CELLS = " | "
 
 
 def embedding_texts(chunk: Chunk, count_tokens: CountTokens, window: int) -> list[str]:
     """Return the texts to embed for a passage, each with its heading path and within `window` tokens; at least one."""
     line = heading_lines([chunk.heading], count_tokens, window)[0]
-    whole = embedded(line, chunk.text, chunk.words)
-    if count_tokens([whole])[0] <= window:
-        return [whole]
-    body = embedded("", chunk.text, chunk.words)
-    return [embedded(line, part, "") for part in _parts(body, line, count_tokens, window)]
+    windows = windows_of(embedded("", chunk.text, chunk.words), WINDOW)
+    texts = [embedded(line, text, "") for text in windows]
+    counts = count_tokens(texts)
+    if max(counts) <= window:
+        return texts
+    fitting: list[str] = []
+    for text, count in zip(windows, counts, strict=True):
+        fitting += [text] if count <= window else _parts(text, line, count_tokens, window)
+    return [embedded(line, text, "") for text in fitting]
+
+
+def windows_of(text: str, size: int) -> list[str]:
+    """Part a text into stretches of about `size` characters and of nearly the same length, between sentences."""
+    n = max(1, round(len(text) / size))
+    ends = [end for _, end in sentences(text)] if n > 1 else []
+    cuts = {min(ends, key=lambda end: abs(end - len(text) * k / n)) for k in range(1, n)} if ends else set()
+    edges = [0, *sorted(cuts), len(text)]
+    parts = [text[a:b].strip() for a, b in itertools.pairwise(edges)]
+    return [part for part in parts if part] or [text]
 
 
 def keyword_text(chunk: Chunk) -> str:
