@@ -45,7 +45,14 @@ def test_a_huge_cell_and_a_huge_table_are_survived(tmp_path: Path) -> None:
 def test_sheets_are_headings_and_tables_apart_are_tables_of_their_own(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.active.title = "Расписание"
-    for row in [["Осень", None], ["День", "Пара"], ["Пн", 2], [None, None], ["Зачёт", "Дата"], ["Физика", datetime.datetime(2024, 12, 20)]]:
+    for row in [
+        ["Осень", None],
+        ["День", "Пара"],
+        ["Пн", 2],
+        [None, None],
+        ["Зачёт", "Дата"],
+        ["Физика", datetime.datetime(2024, 12, 20)],
+    ]:
         book.active.append(row)
     book.create_sheet("Пусто")
     book.create_sheet("Заметка").append(["одна строка"])

@@ -57,7 +57,10 @@ def test_attachments_are_named_and_a_forwarded_message_is_read(tmp_path: Path) -
 
 
 def test_a_body_in_another_encoding_than_it_says(tmp_path: Path) -> None:
-    raw = b"Subject: x\nContent-Type: text/plain; charset=us-ascii\nContent-Transfer-Encoding: 8bit\n\n" + "Съешь ещё этих булок".encode("koi8-r")
+    raw = (
+        b"Subject: x\nContent-Type: text/plain; charset=us-ascii\nContent-Transfer-Encoding: 8bit\n\n"
+        + "Съешь ещё этих булок".encode("koi8-r")
+    )
     assert texts(read(tmp_path, "a.eml", raw))[-1] == "Съешь ещё этих булок"
 
 

@@ -10,13 +10,26 @@ from rag.parsing.encodings import decode
 from tests.documents import read, texts, whole
 
 SENTENCE = "Ёлка — «первый» закон Ньютона: тело покоится, пока на него не действует сила."
-ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "cp1251", "koi8-r", "mac-cyrillic"]
+ENCODINGS = [
+    "utf-8",
+    "utf-8-sig",
+    "utf-16",
+    "utf-16-le",
+    "utf-16-be",
+    "utf-32",
+    "utf-32-le",
+    "cp1251",
+    "koi8-r",
+    "mac-cyrillic",
+]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_one_sentence_in_any_encoding_gives_one_text(tmp_path: Path, encoding: str) -> None:
     document = read(tmp_path, "a.txt", SENTENCE.encode(encoding, errors="ignore"))
-    assert texts(document) == [SENTENCE if encoding != "koi8-r" else SENTENCE.encode("koi8-r", "ignore").decode("koi8-r")]
+    assert texts(document) == [
+        SENTENCE if encoding != "koi8-r" else SENTENCE.encode("koi8-r", "ignore").decode("koi8-r")
+    ]
     assert document.report.encoding == encoding
     assert document.report.warnings == ()
     assert document.meta.language == "ru"
@@ -24,7 +37,10 @@ def test_one_sentence_in_any_encoding_gives_one_text(tmp_path: Path, encoding: s
 
 def test_dos_text_with_dos_line_ends(tmp_path: Path) -> None:
     document = read(tmp_path, "a.txt", "Лекция 5\r\n\r\nЭнергия сохраняется.\r\n".encode("cp866"))
-    assert [(b.kind, b.text) for b in document.blocks] == [("heading", "Лекция 5"), ("paragraph", "Энергия сохраняется.")]
+    assert [(b.kind, b.text) for b in document.blocks] == [
+        ("heading", "Лекция 5"),
+        ("paragraph", "Энергия сохраняется."),
+    ]
     assert document.report.encoding == "cp866"
 
 
@@ -34,7 +50,9 @@ def test_even_short_texts_are_told_apart(text: str, encoding: str) -> None:
     assert decode(text.encode(encoding)).text == text
 
 
-@pytest.mark.parametrize("text", ["L'été était très chaud, à bientôt François", "Die schöne Frau", "naïve café 5 €", "“Quoted” – it’s"])
+@pytest.mark.parametrize(
+    "text", ["L'été était très chaud, à bientôt François", "Die schöne Frau", "naïve café 5 €", "“Quoted” – it’s"]
+)
 def test_western_text_is_no_cyrillic(text: str) -> None:
     assert decode(text.encode("cp1252")).text == text
 

@@ -38,7 +38,9 @@ def test_a_file_over_the_limit_is_told_its_size_and_the_limit(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx", "a.epub", "a.odt", "a.doc", "a.ppt"])
-@pytest.mark.parametrize("data", [b"PK\x03\x04" + b"rubbish" * 50, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"rubbish" * 99, b"just words"])
+@pytest.mark.parametrize(
+    "data", [b"PK\x03\x04" + b"rubbish" * 50, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"rubbish" * 99, b"just words"]
+)
 def test_a_corrupt_document_is_called_damaged(tmp_path: Path, name: str, data: bytes) -> None:
     assert "damaged" in refused(put(tmp_path, name, data))
 
@@ -61,7 +63,9 @@ def test_a_part_of_a_document_that_is_no_xml_is_called_damaged(tmp_path: Path) -
 
 def test_a_password_is_asked_for_and_nothing_else_is_said(tmp_path: Path) -> None:
     manifest = "<manifest><file-entry><encryption-data/></file-entry></manifest>"
-    locked = put_zip(tmp_path, "a.odt", {"mimetype": "application/vnd.oasis.opendocument.text", "META-INF/manifest.xml": manifest})
+    locked = put_zip(
+        tmp_path, "a.odt", {"mimetype": "application/vnd.oasis.opendocument.text", "META-INF/manifest.xml": manifest}
+    )
     with pytest.raises(PasswordNeeded, match="password"):
         parse(locked, SETTINGS)
 

@@ -11,7 +11,9 @@ from tests.documents import block_with, only_table, read, texts, whole
 
 
 def test_headings_of_both_styles_make_the_path_and_text_before_them_is_kept(tmp_path: Path) -> None:
-    document = read(tmp_path, "a.md", "Вступление\n\nМеханика\n========\n\nСила\n----\n\nF = ma\n\n# Оптика ##\n\nСвет\n")
+    document = read(
+        tmp_path, "a.md", "Вступление\n\nМеханика\n========\n\nСила\n----\n\nF = ma\n\n# Оптика ##\n\nСвет\n"
+    )
     assert [(b.kind, b.text, b.heading, b.level) for b in document.blocks] == [
         ("paragraph", "Вступление", (), 0),
         ("heading", "Механика", ("Механика",), 1),
@@ -40,9 +42,14 @@ def test_the_first_heading_behind_a_byte_order_mark_is_a_heading(tmp_path: Path)
 
 
 def test_front_matter_is_metadata_and_no_text(tmp_path: Path) -> None:
-    source = "---\ntitle: Основы\nauthor: [А. Иванов, Б. Петров]\ndate: 2023-05-01\ntags: [физика, ток]\nlang: ru\n---\n# A\n\nтекст #оптика\n"
+    source = (
+        "---\ntitle: Основы\nauthor: [А. Иванов, Б. Петров]\ndate: 2023-05-01\ntags: [физика, ток]\nlang: "
+        "ru\n---\n# A\n\nтекст #оптика\n"
+    )
     document = read(tmp_path, "physics_2024_09_16.md", source)
-    assert document.meta == Meta("Основы", "А. Иванов, Б. Петров", "2023-05-01", "front matter", "ru", ("физика", "ток", "оптика"))
+    assert document.meta == Meta(
+        "Основы", "А. Иванов, Б. Петров", "2023-05-01", "front matter", "ru", ("физика", "ток", "оптика")
+    )
     assert "Иванов" not in whole(document)
 
 
@@ -69,7 +76,10 @@ def test_each_item_of_a_loose_list_is_a_block_with_its_paragraphs_quotes_and_cod
 
 
 def test_a_table_inside_a_list_item_is_a_table_between_the_items_texts(tmp_path: Path) -> None:
-    source = "1. Разность\n\n    даст отношение:\n\n    | ID | Name |\n    | -- | ---- |\n    | 1  | Ball |\n\n    а потом\n\n2. Ещё\n"
+    source = (
+        "1. Разность\n\n    даст отношение:\n\n    | ID | Name |\n    | -- | ---- |\n    | 1  | Ball |\n\n   "
+        " а потом\n\n2. Ещё\n"
+    )
     document = read(tmp_path, "a.md", source)
     assert [(b.kind, b.text) for b in document.blocks] == [
         ("list", "1. Разность\n\n   даст отношение:"),
@@ -89,7 +99,12 @@ def test_a_table_keeps_its_cells_without_marks_and_an_empty_one_keeps_its_header
 
 @pytest.mark.parametrize(
     "formula",
-    ["$a_1 * b_2 * c_3$", r"$\{x_1, \dots\} \\ y$", "$$\nx_1^2 = \\frac{a}{b}\n- c\n= d\n$$", "$|\\psi\\rangle \\ne |\\phi\\rangle$"],
+    [
+        "$a_1 * b_2 * c_3$",
+        r"$\{x_1, \dots\} \\ y$",
+        "$$\nx_1^2 = \\frac{a}{b}\n- c\n= d\n$$",
+        "$|\\psi\\rangle \\ne |\\phi\\rangle$",
+    ],
 )
 def test_latex_stays_as_typed(tmp_path: Path, formula: str) -> None:
     assert formula in whole(read(tmp_path, "a.md", f"Пусть\n\n{formula}\n\nтогда\n"))
@@ -100,7 +115,10 @@ def test_money_is_no_formula_and_stays_as_typed(tmp_path: Path) -> None:
 
 
 def test_emphasis_marks_and_link_addresses_go_and_words_stay(tmp_path: Path) -> None:
-    source = "**Коммит** — _фиксация_ в `git` ([\\*тык\\*](https://ru.wikipedia.org/wiki/%D0%9A)) ~~нет~~ <https://git-scm.com/>\n"
+    source = (
+        "**Коммит** — _фиксация_ в `git` ([\\*тык\\*](https://ru.wikipedia.org/wiki/%D0%9A)) ~~нет~~ "
+        "<https://git-scm.com/>\n"
+    )
     assert texts(read(tmp_path, "a.md", source)) == ["Коммит — фиксация в git (*тык*) нет https://git-scm.com/"]
 
 
@@ -111,7 +129,10 @@ def test_a_percent_encoded_address_shrinks_to_its_words(tmp_path: Path) -> None:
 
 
 def test_comments_anchors_and_scripts_are_no_text_but_are_counted(tmp_path: Path) -> None:
-    source = '<a name="x"></a>\n\n<!-- тайна -->\n\n<script>\nvar x = 1;\n</script>\n\nТекст <!-- и тут --> дальше<a id="y"></a>\n'
+    source = (
+        '<a name="x"></a>\n\n<!-- тайна -->\n\n<script>\nvar x = 1;\n</script>\n\nТекст <!-- и тут --> '
+        'дальше<a id="y"></a>\n'
+    )
     document = read(tmp_path, "a.md", source)
     assert texts(document) == ["Текст  дальше"]
     assert document.report.dropped["markup"] > 0
@@ -124,7 +145,10 @@ def test_what_merely_looks_like_html_is_kept(tmp_path: Path) -> None:
 
 
 def test_html_inside_markdown_gives_its_words_and_tables(tmp_path: Path) -> None:
-    source = "<details>\n<summary>Ответ</summary>\nСорок два\n</details>\n\n<table><tr><th>a</th></tr><tr><td>1</td></tr></table>\n"
+    source = (
+        "<details>\n<summary>Ответ</summary>\nСорок два\n</details>\n\n<table><tr><th>a</th></tr><tr><td>"
+        "1</td></tr></table>\n"
+    )
     document = read(tmp_path, "a.md", source)
     assert texts(document) == ["Ответ\nСорок два", "a\n1"]
     assert only_table(document).rows == (("a",), ("1",))
@@ -145,7 +169,8 @@ def test_footnotes_follow_as_notes_with_their_numbers(tmp_path: Path) -> None:
 
 def test_obsidians_links_embeds_highlights_comments_and_callouts_become_words(tmp_path: Path) -> None:
     source = (
-        "[[Лекция 3]] [[Лекция 3#Импульс|про импульс]] [[Файл#Часть]] ![[схема.png|300]] ==важно== %%тайна%% `[[код]]`\n\n"
+        "[[Лекция 3]] [[Лекция 3#Импульс|про импульс]] [[Файл#Часть]] ![[схема.png|300]] ==важно== %%тайна%% "
+        "`[[код]]`\n\n"
         "> [!warning] Внимание\n> не путать\n\n> [!note]-\n> тело\n\nАбзац ^a1b2\n"
     )
     assert texts(read(tmp_path, "a.md", source)) == [
@@ -169,12 +194,17 @@ def test_a_paragraph_that_is_all_bold_and_short_names_what_follows(tmp_path: Pat
 
 
 def test_hard_wrapped_lines_are_joined_and_meant_line_breaks_stay(tmp_path: Path) -> None:
-    wrapped = "The instructions are for pulling in some sample docs that are too big for\nthe repository, which should stay small, so that everybody can clone it at\nhome.\n"
+    wrapped = (
+        "The instructions are for pulling in some sample docs that are too big for\nthe repository, which "
+        "should stay small, so that everybody can clone it at\nhome.\n"
+    )
     assert "\n" not in texts(read(tmp_path, "a.md", wrapped))[0]
     assert texts(read(tmp_path, "b.md", "Стих первый\nи второй\n")) == ["Стих первый\nи второй"]
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("source", ["x" * 400_000, "[" * 300_000, "> " * 5_000 + "глубоко", "* a\n" + "  " * 300 + "* b", "*_`[](" * 60_000])
+@pytest.mark.parametrize(
+    "source", ["x" * 400_000, "[" * 300_000, "> " * 5_000 + "глубоко", "* a\n" + "  " * 300 + "* b", "*_`[](" * 60_000]
+)
 def test_lines_without_end_and_deep_nesting_are_survived(tmp_path: Path, source: str) -> None:
     assert whole(read(tmp_path, "a.md", source + "\n\nконец\n")).endswith("конец")

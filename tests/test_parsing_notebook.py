@@ -44,7 +44,10 @@ def test_cells_are_read_in_order_under_the_headings_of_the_markdown_cells(tmp_pa
 
 
 def test_an_old_notebook_is_read_too(tmp_path: Path) -> None:
-    cells = [{"cell_type": "heading", "level": 2, "source": ["Старое"]}, {"cell_type": "code", "input": ["1 + 1"], "outputs": [{"output_type": "pyout", "text": ["2"]}]}]
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": ["Старое"]},
+        {"cell_type": "code", "input": ["1 + 1"], "outputs": [{"output_type": "pyout", "text": ["2"]}]},
+    ]
     document = read(tmp_path, "a.ipynb", json.dumps({"worksheets": [{"cells": cells}], "nbformat": 3, "metadata": {}}))
     assert texts(document) == ["Старое", "1 + 1", "2"]
 

@@ -9,21 +9,34 @@ from rag.types import ParsedDocument
 from tests.documents import SETTINGS, only_table, put_zip, texts
 
 NAMES = ("office", "text", "table", "style", "drawing")
-SPACES = " ".join(f'xmlns:{"draw" if n == "drawing" else n}="urn:oasis:names:tc:opendocument:xmlns:{n}:1.0"' for n in NAMES)
-META = f"""<office:document-meta {SPACES} xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:meta="m"><office:meta><dc:title>Реферат</dc:title>
-<meta:initial-creator>Анна Ли</meta:initial-creator><dc:date>2021-05-06T10:00:00</dc:date></office:meta></office:document-meta>"""
+SPACES = " ".join(
+    f'xmlns:{"draw" if n == "drawing" else n}="urn:oasis:names:tc:opendocument:xmlns:{n}:1.0"' for n in NAMES
+)
+META = f"""<office:document-meta {SPACES} xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:meta="m">
+<office:meta><dc:title>Реферат</dc:title>
+<meta:initial-creator>Анна Ли</meta:initial-creator><dc:date>2021-05-06T10:00:00</dc:date></office:meta>
+</office:document-meta>"""
 
 
 def parsed(folder: Path, body: str, styles: str = "") -> ParsedDocument:
-    content = f"<office:document-content {SPACES}>{styles}<office:body><office:text>{body}</office:text></office:body></office:document-content>"
-    parts = {"mimetype": "application/vnd.oasis.opendocument.text", "META-INF/manifest.xml": "<manifest/>", "content.xml": content, "meta.xml": META}
+    content = (
+        f"<office:document-content {SPACES}>{styles}<office:body><office:text>{body}</office:text>"
+        f"</office:body></office:document-content>"
+    )
+    parts = {
+        "mimetype": "application/vnd.oasis.opendocument.text",
+        "META-INF/manifest.xml": "<manifest/>",
+        "content.xml": content,
+        "meta.xml": META,
+    }
     return parse(put_zip(folder, "a.odt", parts), SETTINGS)
 
 
 def test_headings_by_level_and_paragraphs_with_their_spaces_tabs_and_breaks(tmp_path: Path) -> None:
     document = parsed(
         tmp_path,
-        '<text:p>до</text:p><text:h text:outline-level="1">Механика</text:h><text:h text:outline-level="2">Сила</text:h>'
+        '<text:p>до</text:p><text:h text:outline-level="1">Механика</text:h><text:h text:outline-level="2">'
+        "Сила</text:h>"
         '<text:p>a<text:s text:c="2"/>b<text:tab/>c<text:line-break/>d <text:span>e\n  f</text:span></text:p>',
     )
     assert [(b.text, b.heading) for b in document.blocks if b.kind == "paragraph"] == [
@@ -33,8 +46,14 @@ def test_headings_by_level_and_paragraphs_with_their_spaces_tabs_and_breaks(tmp_
 
 
 def test_lists_keep_their_bullets_numbers_and_nesting(tmp_path: Path) -> None:
-    styles = '<office:automatic-styles><text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-suffix=")"/></text:list-style></office:automatic-styles>'
-    items = "<text:list-item><text:p>раз</text:p><text:list><text:list-item><text:p>внутри</text:p></text:list-item></text:list></text:list-item><text:list-item><text:p>два</text:p></text:list-item>"
+    styles = (
+        '<office:automatic-styles><text:list-style style:name="L1"><text:list-level-style-number '
+        'text:level="1" style:num-suffix=")"/></text:list-style></office:automatic-styles>'
+    )
+    items = (
+        "<text:list-item><text:p>раз</text:p><text:list><text:list-item><text:p>внутри</text:p>"
+        "</text:list-item></text:list></text:list-item><text:list-item><text:p>два</text:p></text:list-item>"
+    )
     document = parsed(tmp_path, f'<text:list text:style-name="L1">{items}</text:list>', styles)
     assert texts(document) == ["1) раз\n  - внутри\n2) два"]
 
@@ -57,9 +76,12 @@ def test_merged_cells_are_filled(tmp_path: Path) -> None:
 def test_notes_and_frames_follow_and_deleted_text_comments_and_contents_do_not(tmp_path: Path) -> None:
     document = parsed(
         tmp_path,
-        "<text:tracked-changes><text:p>удалено</text:p></text:tracked-changes><text:table-of-content><text:p>Механика 3</text:p></text:table-of-content>"
-        "<text:p>Факт<text:note><text:note-citation>7</text:note-citation><text:note-body><text:p>источник</text:p></text:note-body></text:note>"
-        "<office:annotation><text:p>замечание</text:p></office:annotation><draw:frame><draw:text-box><text:p>в рамке</text:p></draw:text-box></draw:frame></text:p>",
+        "<text:tracked-changes><text:p>удалено</text:p></text:tracked-changes><text:table-of-content><text:p>"
+        "Механика 3</text:p></text:table-of-content>"
+        "<text:p>Факт<text:note><text:note-citation>7</text:note-citation><text:note-body><text:p>"
+        "источник</text:p></text:note-body></text:note>"
+        "<office:annotation><text:p>замечание</text:p></office:annotation><draw:frame><draw:text-box><text:p>"
+        "в рамке</text:p></draw:text-box></draw:frame></text:p>",
     )
     assert [(b.kind, b.text) for b in document.blocks] == [
         ("paragraph", "Факт[7]"), ("note", "[7] источник"), ("paragraph", "в рамке"),

@@ -12,10 +12,16 @@ from tests.documents import only_table, read, texts
 
 
 def escaped(text: str, encoding: str = "cp1251") -> str:
-    return "".join(char if char < "\x80" else "".join(f"\\'{byte:02x}" for byte in char.encode(encoding)) for char in text)
+    return "".join(
+        char if char < "\x80" else "".join(f"\\'{byte:02x}" for byte in char.encode(encoding)) for char in text
+    )
 
 
-def parsed(folder: Path, body: str, head: str = r"\ansi\ansicpg1251\deff0{\fonttbl{\f0\fcharset204 Times;}{\f1\fcharset0 Arial;}}") -> ParsedDocument:
+def parsed(
+    folder: Path,
+    body: str,
+    head: str = r"\ansi\ansicpg1251\deff0{\fonttbl{\f0\fcharset204 Times;}{\f1\fcharset0 Arial;}}",
+) -> ParsedDocument:
     return read(folder, "a.rtf", "{\\rtf1" + head + body + "}")
 
 
@@ -23,8 +29,12 @@ def test_russian_in_a_code_page_in_unicode_and_with_no_code_page_declared(tmp_pa
     assert texts(parsed(tmp_path, escaped("Сила и масса") + r"\par")) == ["Сила и масса"]
     unicode = "".join(f"\\u{ord(c)}?" for c in "Сила и масса")
     assert texts(parsed(tmp_path, unicode + r"\par")) == ["Сила и масса"]
-    assert texts(parsed(tmp_path, escaped("Сила и масса") + r"\par", r"\ansi\deff0{\fonttbl{\f0 Times;}}")) == ["Сила и масса"]
-    assert texts(parsed(tmp_path, escaped("Сила и масса", "mac-cyrillic") + r"\par", r"\mac\deff0{\fonttbl{\f0 Times;}}")) == ["Сила и масса"]
+    assert texts(parsed(tmp_path, escaped("Сила и масса") + r"\par", r"\ansi\deff0{\fonttbl{\f0 Times;}}")) == [
+        "Сила и масса"
+    ]
+    assert texts(
+        parsed(tmp_path, escaped("Сила и масса", "mac-cyrillic") + r"\par", r"\mac\deff0{\fonttbl{\f0 Times;}}")
+    ) == ["Сила и масса"]
 
 
 def test_characters_beyond_the_basic_plane_and_skipped_replacements(tmp_path: Path) -> None:
@@ -33,16 +43,32 @@ def test_characters_beyond_the_basic_plane_and_skipped_replacements(tmp_path: Pa
 
 def test_headings_by_outline_level_and_by_style(tmp_path: Path) -> None:
     styles = r"{\stylesheet{\s0 Normal;}{\s1\outlinelevel0 " + escaped("Мой стиль") + r";}{\s2 heading 2;}}"
-    body = r"\pard\s1 " + escaped("Механика") + r"\par\pard\s2 " + escaped("Сила") + r"\par\pard " + escaped("текст") + r"\par\pard\outlinelevel0 " + escaped("Оптика") + r"\par\pard " + escaped("свет") + r"\par"
+    body = (
+        r"\pard\s1 "
+        + escaped("Механика")
+        + r"\par\pard\s2 "
+        + escaped("Сила")
+        + r"\par\pard "
+        + escaped("текст")
+        + r"\par\pard\outlinelevel0 "
+        + escaped("Оптика")
+        + r"\par\pard "
+        + escaped("свет")
+        + r"\par"
+    )
     document = parsed(tmp_path, styles + body)
-    assert [(b.text, b.heading) for b in document.blocks if b.kind == "paragraph"] == [("текст", ("Механика", "Сила")), ("свет", ("Оптика",))]
+    assert [(b.text, b.heading) for b in document.blocks if b.kind == "paragraph"] == [
+        ("текст", ("Механика", "Сила")),
+        ("свет", ("Оптика",)),
+    ]
 
 
 def test_a_table_stays_between_its_paragraphs_row_by_row_with_merged_cells_filled(tmp_path: Path) -> None:
     row = r"\trowd{}\cellx1000{}\cellx2000 \pard\intbl {}\cell {}\cell\row"
     body = (
         r"\pard before\par" + row.format("", "", "Planet", "Mass") + row.format(r"\clvmgf", "", "Mars", "0.64")
-        + row.format(r"\clvmrg", "", "", "0.65") + r"\trowd\clmgf\cellx1000\clmrg\cellx2000\pard\intbl wide\cell\cell\row\pard after\par"
+        + row.format(r"\clvmrg", "", "", "0.65") + r"\trowd\clmgf\cellx1000\clmrg\cellx2000\pard\intbl "
+        + r"wide\cell\cell\row\pard after\par"
     )  # fmt: skip
     document = parsed(tmp_path, body)
     assert [b.kind for b in document.blocks] == ["paragraph", "table", "paragraph"]
@@ -55,14 +81,27 @@ def test_rows_that_share_one_definition_are_rows_still(tmp_path: Path) -> None:
 
 
 def test_lists_keep_their_labels(tmp_path: Path) -> None:
-    body = r"\pard{\listtext 1.\tab}\ls1 one\par\pard{\listtext\f2\'b7\tab}\ilvl1 inner\par\pard{\pntext 2.\tab}two\par\pard end\par"
-    assert [(b.kind, b.text) for b in parsed(tmp_path, body).blocks] == [("list", "1. one\n  - inner\n2. two"), ("paragraph", "end")]
+    body = (
+        r"\pard{\listtext 1.\tab}\ls1 one\par\pard{\listtext\f2\'b7\tab}\ilvl1 inner\par\pard{\pntext 2.\tab}"
+        r"two\par\pard end\par"
+    )
+    assert [(b.kind, b.text) for b in parsed(tmp_path, body).blocks] == [
+        ("list", "1. one\n  - inner\n2. two"),
+        ("paragraph", "end"),
+    ]
 
 
 def test_footnotes_follow_and_headers_comments_pictures_and_hidden_text_do_not(tmp_path: Path) -> None:
-    body = r"{\header Faculty}{\pict 89504e47}{\*\annotation remark}\pard fact{\footnote source of it} {\v secret}here{\*\unknown x}\par next\par"
+    body = (
+        r"{\header Faculty}{\pict 89504e47}{\*\annotation remark}\pard fact{\footnote source of it} {\v "
+        r"secret}here{\*\unknown x}\par next\par"
+    )
     document = parsed(tmp_path, body)
-    assert [(b.kind, b.text) for b in document.blocks] == [("paragraph", "fact[1] here"), ("note", "[1] source of it"), ("paragraph", "next")]
+    assert [(b.kind, b.text) for b in document.blocks] == [
+        ("paragraph", "fact[1] here"),
+        ("note", "[1] source of it"),
+        ("paragraph", "next"),
+    ]
     assert dict(document.report.dropped) == {"header": 7, "comment": 6, "hidden": 6}
 
 
@@ -76,7 +115,13 @@ def test_binary_data_is_jumped_over(tmp_path: Path) -> None:
 
 
 def test_information_is_metadata(tmp_path: Path) -> None:
-    info = r"{\info{\title " + escaped("Курсовая") + r"}{\author " + escaped("Анна Ли") + r"}{\creatim\yr2019\mo5\dy6}{\revtim\yr2020\mo1\dy2\hr3}}"
+    info = (
+        r"{\info{\title "
+        + escaped("Курсовая")
+        + r"}{\author "
+        + escaped("Анна Ли")
+        + r"}{\creatim\yr2019\mo5\dy6}{\revtim\yr2020\mo1\dy2\hr3}}"
+    )
     meta = parsed(tmp_path, info + r"text\par").meta
     assert (meta.title, meta.author, meta.date, meta.date_source) == ("Курсовая", "Анна Ли", "2020-01-02", "properties")
 

@@ -87,7 +87,9 @@ def test_merged_cells_of_a_table_are_filled(tmp_path: Path) -> None:
         table.cell(i // 3, i % 3).text = str(i)
     table.cell(0, 1).merge(table.cell(1, 2))
     assert only_table(parsed(tmp_path, presentation)).rows[1][0] == "3"
-    assert only_table(parsed(tmp_path, presentation)).rows[1][2] == only_table(parsed(tmp_path, presentation)).rows[0][1]
+    assert (
+        only_table(parsed(tmp_path, presentation)).rows[1][2] == only_table(parsed(tmp_path, presentation)).rows[0][1]
+    )
 
 
 def test_a_charts_numbers_are_a_table(tmp_path: Path) -> None:
@@ -108,7 +110,8 @@ def test_the_templates_slide_numbers_and_footers_are_left_out_and_counted(tmp_pa
     for placeholder in layout.placeholders:
         if placeholder.placeholder_format.type is not None and placeholder.placeholder_format.type.name == "FOOTER":
             slide.shapes.clone_placeholder(placeholder)
-    [p for p in slide.placeholders if p.placeholder_format.type.name == "FOOTER"][0].text_frame.text = "Кафедра физики"
+    footer = next(p for p in slide.placeholders if p.placeholder_format.type.name == "FOOTER")
+    footer.text_frame.text = "Кафедра физики"
     result = parsed(tmp_path, presentation)
     assert texts(result) == ["Тема"]
     assert result.report.dropped == {"footer": 14}

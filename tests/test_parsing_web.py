@@ -11,10 +11,13 @@ from tests.documents import block_with, only_table, read, texts, whole
 PARAGRAPH = "Импульс замкнутой системы сохраняется. " * 8
 PAGE = f"""<!DOCTYPE html><html lang="ru"><head><title>Закон сохранения</title><meta name="author" content="Анна Ли">
 <meta property="article:published_time" content="2024-03-02T10:00:00Z"><style>p {{color: red}}</style></head><body>
-<header class="banner">Портал «Наука»</header><nav><ul><li><a href="/">Главная</a></li><li><a href="/f">Форум</a></li></ul></nav>
+<header class="banner">Портал «Наука»</header>
+<nav><ul><li><a href="/">Главная</a></li><li><a href="/f">Форум</a></li></ul></nav>
 <script>var secret = "скрипт";</script><div class="cookie-consent">Мы используем куки</div>
-<main><h1>Импульс</h1><p>{PARAGRAPH}</p><h2>Удар</h2><ol start="3"><li>упругий</li><li>неупругий<ul><li>полностью</li></ul></li></ol>
-<table><caption>Массы</caption><tr><th rowspan="2">Тело</th><th colspan="2">Масса</th></tr><tr><th>до</th><th>после</th></tr>
+<main><h1>Импульс</h1><p>{PARAGRAPH}</p><h2>Удар</h2>
+<ol start="3"><li>упругий</li><li>неупругий<ul><li>полностью</li></ul></li></ol>
+<table><caption>Массы</caption><tr><th rowspan="2">Тело</th><th colspan="2">Масса</th></tr>
+<tr><th>до</th><th>после</th></tr>
 <tr><td>шар</td><td>1</td><td>2</td></tr></table><pre>v = p / m
   # код</pre><blockquote><p>Природа проста.</p></blockquote><p>E = mc<sup>2</sup>, H<sub>2</sub>O<br>новая строка</p>
 <figure><img src="a.png" alt="Схема удара"><figcaption>Рис. 1. Удар</figcaption></figure>
@@ -36,7 +39,9 @@ def test_lists_code_quotes_captions_pictures_and_line_breaks_keep_their_structur
     assert texts(document, "code") == ["v = p / m\n  # код"]
     assert texts(document, "quote") == ["> Природа проста."]
     assert texts(document, "caption") == ["Рис. 1. Удар"]
-    assert {"E = mc², H₂O\nновая строка", "[image: Схема удара]", "Ответ", "Сорок два"} <= set(texts(document, "paragraph"))
+    assert {"E = mc², H₂O\nновая строка", "[image: Схема удара]", "Ответ", "Сорок два"} <= set(
+        texts(document, "paragraph")
+    )
 
 
 def test_a_table_keeps_its_place_caption_headers_and_merged_cells(tmp_path: Path) -> None:
@@ -66,7 +71,14 @@ def test_where_cleaning_would_leave_too_little_the_whole_body_is_read(tmp_path: 
 
 @pytest.mark.parametrize(
     ("declared", "actual"),
-    [("windows-1251", "cp1251"), ("koi8-r", "koi8-r"), ("utf-8", "cp1251"), ("iso-8859-1", "utf-8"), ("", "cp866"), ("cp1252", "utf-16")],
+    [
+        ("windows-1251", "cp1251"),
+        ("koi8-r", "koi8-r"),
+        ("utf-8", "cp1251"),
+        ("iso-8859-1", "utf-8"),
+        ("", "cp866"),
+        ("cp1252", "utf-16"),
+    ],
 )
 def test_a_charset_declared_rightly_wrongly_or_not_at_all(tmp_path: Path, declared: str, actual: str) -> None:
     meta = f'<meta charset="{declared}">' if declared else ""
@@ -85,14 +97,20 @@ def test_hidden_text_is_left_out_and_counted(tmp_path: Path) -> None:
 
 
 def test_tables_that_only_lay_a_page_out_are_undone(tmp_path: Path) -> None:
-    source = f"<html><body><table><tr><td><ul><li>меню</li></ul></td><td><h1>Статья</h1><p>{PARAGRAPH}</p></td></tr></table></body></html>"
+    source = (
+        f"<html><body><table><tr><td><ul><li>меню</li></ul></td><td><h1>Статья</h1><p>{PARAGRAPH}</p></td>"
+        f"</tr></table></body></html>"
+    )
     document = read(tmp_path, "a.html", source)
     assert document.report.tables == 0
     assert block_with(document, "сохраняется").heading == ("Статья",)
 
 
 def test_two_line_breaks_part_paragraphs(tmp_path: Path) -> None:
-    assert texts(read(tmp_path, "a.html", "<html><body><div>раз<br><br/>два<br>три</div></body></html>")) == ["раз", "два\nтри"]
+    assert texts(read(tmp_path, "a.html", "<html><body><div>раз<br><br/>два<br>три</div></body></html>")) == [
+        "раз",
+        "два\nтри",
+    ]
 
 
 def test_inlined_pictures_leave_nothing_behind(tmp_path: Path) -> None:
@@ -102,7 +120,10 @@ def test_inlined_pictures_leave_nothing_behind(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("source", ["<div>" * 20_000 + "дно", "<ul><li>" * 3_000 + "дно", "<p>" + "ы" * 400_000 + " дно", "<b><i>" * 5_000 + "дно"])
+@pytest.mark.parametrize(
+    "source",
+    ["<div>" * 20_000 + "дно", "<ul><li>" * 3_000 + "дно", "<p>" + "ы" * 400_000 + " дно", "<b><i>" * 5_000 + "дно"],
+)
 def test_deep_nesting_and_endless_lines_are_survived(tmp_path: Path, source: str) -> None:
     document = read(tmp_path, "a.html", f"<html><body><p>начало</p>{source}</body></html>")
     assert "начало" in whole(document)

@@ -101,7 +101,12 @@ def test_a_frame_made_of_one_cell_is_no_table(tmp_path: Path) -> None:
 
 def test_lists_are_one_block_with_bullets_and_numbers(tmp_path: Path) -> None:
     document = docx.Document()
-    for text, style in [("раз", "List Bullet"), ("два", "List Bullet"), ("первый", "List Number"), ("второй", "List Number")]:
+    for text, style in [
+        ("раз", "List Bullet"),
+        ("два", "List Bullet"),
+        ("первый", "List Number"),
+        ("второй", "List Number"),
+    ]:
         document.add_paragraph(text, style=style)
     document.add_paragraph("конец")
     assert [(b.kind, b.text) for b in parsed(tmp_path, document).blocks] == [
@@ -135,7 +140,12 @@ def test_footnotes_follow_their_paragraph(tmp_path: Path) -> None:
     paragraph._p.append(parse_xml(f'<w:r {NS}><w:footnoteReference w:id="5"/></w:r>'))
     document.add_paragraph("Дальше")
     document.save(str(tmp_path / "a.docx"))
-    add_part(tmp_path / "a.docx", "footnotes", f'<w:footnotes {NS}><w:footnote w:id="5"><w:p><w:r><w:t>Откуда известно</w:t></w:r></w:p></w:footnote></w:footnotes>')
+    add_part(
+        tmp_path / "a.docx",
+        "footnotes",
+        f'<w:footnotes {NS}><w:footnote w:id="5"><w:p><w:r><w:t>Откуда известно</w:t></w:r></w:p></w:footnote>'
+        f"</w:footnotes>",
+    )
     result = parse(tmp_path / "a.docx", SETTINGS)
     assert [(b.kind, b.text) for b in result.blocks] == [
         ("paragraph", "Факт[1]"), ("note", "[1] Откуда известно"), ("paragraph", "Дальше"),
@@ -172,21 +182,35 @@ def test_comments_headers_footers_and_hidden_text_are_left_out_and_counted(tmp_p
 
 def test_deleted_text_is_gone_and_inserted_text_is_there(tmp_path: Path) -> None:
     document = docx.Document()
-    append_xml(document, f'<w:p {NS}><w:del w:id="1"><w:r><w:delText>старое</w:delText></w:r></w:del><w:ins w:id="2"><w:r><w:t>новое</w:t></w:r></w:ins></w:p>')
+    append_xml(
+        document,
+        f'<w:p {NS}><w:del w:id="1"><w:r><w:delText>старое</w:delText></w:r></w:del><w:ins w:id="2"><w:r><w:t>'
+        f"новое</w:t></w:r></w:ins></w:p>",
+    )
     assert texts(parsed(tmp_path, document)) == ["новое"]
 
 
 def test_a_text_box_is_read_once(tmp_path: Path) -> None:
-    box = f"<w:txbxContent><w:p><w:r><w:t>В рамке</w:t></w:r></w:p></w:txbxContent>"
+    box = "<w:txbxContent><w:p><w:r><w:t>В рамке</w:t></w:r></w:p></w:txbxContent>"
     mc = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
     document = docx.Document()
-    append_xml(document, f"<w:p {NS} {mc}><w:r><w:t>Снаружи</w:t></w:r><w:r><mc:AlternateContent><mc:Choice Requires=\"wps\"><w:drawing>{box}</w:drawing></mc:Choice><mc:Fallback><w:pict>{box}</w:pict></mc:Fallback></mc:AlternateContent></w:r></w:p>")
+    append_xml(
+        document,
+        f'<w:p {NS} {mc}><w:r><w:t>Снаружи</w:t></w:r><w:r><mc:AlternateContent><mc:Choice Requires="wps">'
+        f"<w:drawing>{box}</w:drawing></mc:Choice><mc:Fallback><w:pict>{box}</w:pict></mc:Fallback>"
+        f"</mc:AlternateContent></w:r></w:p>",
+    )
     assert texts(parsed(tmp_path, document)) == ["Снаружи", "В рамке"]
 
 
 def test_content_controls_links_fields_and_special_characters_are_text(tmp_path: Path) -> None:
     document = docx.Document()
-    append_xml(document, f"<w:sdt {NS}><w:sdtContent><w:p><w:hyperlink><w:r><w:t>ссылка</w:t></w:r></w:hyperlink><w:r><w:tab/><w:t>из</w:t><w:noBreakHyphen/><w:t>за</w:t><w:softHyphen/><w:br/><w:t>дождя</w:t><w:instrText>PAGE</w:instrText></w:r></w:p></w:sdtContent></w:sdt>")
+    append_xml(
+        document,
+        f"<w:sdt {NS}><w:sdtContent><w:p><w:hyperlink><w:r><w:t>ссылка</w:t></w:r></w:hyperlink><w:r><w:tab/>"
+        f"<w:t>из</w:t><w:noBreakHyphen/><w:t>за</w:t><w:softHyphen/><w:br/><w:t>дождя</w:t><w:instrText>"
+        f"PAGE</w:instrText></w:r></w:p></w:sdtContent></w:sdt>",
+    )
     assert texts(parsed(tmp_path, document)) == ["ссылка\tиз-за\nдождя"]
 
 
@@ -220,7 +244,11 @@ def test_pages_are_known_only_where_word_has_stored_its_page_breaks(tmp_path: Pa
     plain = parsed(tmp_path, document)
     assert plain.report.pages == 0
     assert plain.blocks[0].page is None
-    append_xml(document, f"<w:p {NS}><w:r><w:lastRenderedPageBreak/><w:t>Вторая начало </w:t></w:r><w:r><w:lastRenderedPageBreak/><w:t>и третья</w:t></w:r></w:p>")
+    append_xml(
+        document,
+        f"<w:p {NS}><w:r><w:lastRenderedPageBreak/><w:t>Вторая начало </w:t></w:r><w:r>"
+        f"<w:lastRenderedPageBreak/><w:t>и третья</w:t></w:r></w:p>",
+    )
     document.add_paragraph("Конец")
     paged = parsed(tmp_path, document, "b.docx")
     assert [(b.text, [(r.start, r.page) for r in b.regions]) for b in paged.blocks] == [
@@ -239,7 +267,13 @@ def test_properties_are_metadata_but_a_programs_own_are_not(tmp_path: Path) -> N
     assert (bare.title, bare.author) == ("", "")
 
 
-@pytest.mark.parametrize("kind", ["application/vnd.ms-word.document.macroEnabled.main+xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "application/vnd.ms-word.document.macroEnabled.main+xml",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml",
+    ],
+)
 def test_documents_with_macros_and_templates_are_read_too(tmp_path: Path, kind: str) -> None:
     document = docx.Document()
     document.add_heading("Заголовок", 1)

@@ -43,7 +43,11 @@ def is_running(pid: int) -> bool:
 
 
 def test_a_document_comes_back_as_if_parsed_here(tmp_path: Path) -> None:
-    path = put(tmp_path, "a.md", "---\ntitle: Т\n---\n# Лекция\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nтекст [^1]\n\n[^1]: note\n")
+    path = put(
+        tmp_path,
+        "a.md",
+        "---\ntitle: Т\n---\n# Лекция\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nтекст [^1]\n\n[^1]: note\n",
+    )
     with ParserProcess() as process:
         assert process.parse(path, SETTINGS, 60) == parse(path, SETTINGS)
 
@@ -84,13 +88,15 @@ def test_what_a_library_prints_does_not_get_between_the_answers(faulty: ParserPr
 
 def test_an_error_keeps_its_kind_and_its_words_and_the_process_goes_on(faulty: ParserProcess, tmp_path: Path) -> None:
     pid = obey(faulty, tmp_path, "a")[0]
-    with pytest.raises(PasswordNeeded, match="Locked: password.txt") as caught:
+    with pytest.raises(PasswordNeeded, match=r"Locked: password\.txt") as caught:
         obey(faulty, tmp_path, "password")
     assert caught.value.message.params == {"name": "password.txt"}
     assert obey(faulty, tmp_path, "b")[0] == pid
 
 
-def test_pages_done_are_told_here_and_a_slow_file_that_goes_on_is_not_stopped(faulty: ParserProcess, tmp_path: Path) -> None:
+def test_pages_done_are_told_here_and_a_slow_file_that_goes_on_is_not_stopped(
+    faulty: ParserProcess, tmp_path: Path
+) -> None:
     seen: list[tuple[int, int, str]] = []
 
     def note(done: int, total: int) -> None:

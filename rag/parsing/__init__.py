@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import tempfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path, PurePath
 
 from rag.errors import KonspektError, ParsingError
@@ -20,6 +21,12 @@ __all__ = ["PARSER_VERSION", "SUPPORTED", "ParseSettings", "Progress", "parse", 
 PARSER_VERSION = "1"  # raised whenever a file would come out differently, so that it is read again
 Progress = Callable[[int, int], None]
 log = logging.getLogger(__name__)
+_READERS: dict[Family, str] = {
+    "markdown": "markdown.parse_markdown", "text": "text.parse_text", "word": "word.parse_word", "odt": "odt.parse_odt",
+    "rtf": "rtf.parse_rtf", "slides": "slides.parse_slides", "web": "web.parse_web", "epub": "epub.parse_epub",
+    "notebook": "notebook.parse_notebook", "email": "email.parse_email", "csv": "data.parse_csv",
+    "sheet": "data.parse_sheet",
+}  # fmt: skip
 
 
 def supported(name: str) -> bool:
@@ -40,8 +47,11 @@ def parse(path: Path, settings: ParseSettings, progress: Progress | None = None)
             raise ParsingError(msg("This file is empty."))
         if size > settings.max_file_mb * 1_000_000:
             raise ParsingError(
-                msg("This file has {size} MB; the limit is {limit} MB. Split it, or raise the limit in the settings.",
-                    size=round(size / 1e6), limit=settings.max_file_mb)
+                msg(
+                    "This file has {size} MB; the limit is {limit} MB. Split it, or raise the limit in the settings.",
+                    size=round(size / 1e6),
+                    limit=settings.max_file_mb,
+                )
             )
         return complete(_read(family_of(path), path, settings, progress), path)
     except KonspektError:
@@ -54,74 +64,29 @@ def parse(path: Path, settings: ParseSettings, progress: Progress | None = None)
         # Readers of damaged files raise whatever their depths raise; none of it may end the work on other files.
         log.warning("cannot read %s", path.name, exc_info=True)
         raise ParsingError(
-            msg("This file cannot be read; it may be damaged ({reason}). Open it in its own program and save it anew.",
-                reason=type(error).__name__)
+            msg(
+                "This file cannot be read; it may be damaged ({reason}). Open it in its own program and save it anew.",
+                reason=type(error).__name__,
+            )
         ) from error
 
 
 def _read(family: Family, path: Path, settings: ParseSettings, progress: Progress | None) -> ParsedDocument:
-    """Each reader is imported only when a file needs it: some take seconds to load."""
     if family == "pdf":
         from rag.parsing.pdf import parse_pdf
 
         return parse_pdf(path, settings, progress)
-    return _draft(family, path, progress).finish()
+    if family in ("old word", "old slides"):
+        from rag.parsing.legacy import convert_old
+
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            new = convert_old(path, family, Path(folder))
+            return _reader("word" if family == "old word" else "slides")(new).finish()
+    return _reader(family)(path).finish()
 
 
-def _draft(family: Family, path: Path, progress: Progress | None) -> Draft:
-    match family:
-        case "markdown":
-            from rag.parsing.markdown import parse_markdown
-
-            return parse_markdown(path)
-        case "text":
-            from rag.parsing.text import parse_text
-
-            return parse_text(path)
-        case "word":
-            from rag.parsing.word import parse_word
-
-            return parse_word(path)
-        case "slides":
-            from rag.parsing.slides import parse_slides
-
-            return parse_slides(path)
-        case "web":
-            from rag.parsing.web import parse_web
-
-            return parse_web(path)
-        case "epub":
-            from rag.parsing.epub import parse_epub
-
-            return parse_epub(path)
-        case "odt":
-            from rag.parsing.odt import parse_odt
-
-            return parse_odt(path)
-        case "rtf":
-            from rag.parsing.rtf import parse_rtf
-
-            return parse_rtf(path)
-        case "notebook":
-            from rag.parsing.notebook import parse_notebook
-
-            return parse_notebook(path)
-        case "email":
-            from rag.parsing.email import parse_email
-
-            return parse_email(path)
-        case "csv":
-            from rag.parsing.data import parse_csv
-
-            return parse_csv(path)
-        case "sheet":
-            from rag.parsing.data import parse_sheet
-
-            return parse_sheet(path)
-        case "old word" | "old slides":
-            from rag.parsing.legacy import convert_old
-
-            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-                new = convert_old(path, family, Path(folder))
-                return _draft("word" if family == "old word" else "slides", new, progress)
-    raise AssertionError(family)
+def _reader(family: Family) -> Callable[[Path], Draft]:
+    """Import a reader only when a file needs it: some take seconds to load."""
+    module, name = _READERS[family].split(".")
+    reader: Callable[[Path], Draft] = getattr(import_module(f"rag.parsing.{module}"), name)
+    return reader

@@ -19,9 +19,12 @@ _NAMES = re.compile(
 )  # fmt: skip
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)[^<>]*?(/?)>")
-_VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "p", "li",
-         "dt", "dd", "tr", "td", "th", "option"}  # fmt: skip
-_FLAT = {"html", "head", "title", "meta", "body", "p", "br", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "script", "style"}
+_VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "p",
+         "li", "dt", "dd", "tr", "td", "th", "option"}  # fmt: skip
+_FLAT = {
+    "html", "head", "title", "meta", "body", "p", "br", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "script",
+    "style",
+}  # fmt: skip
 _INLINE = {"a", "b", "i", "em", "strong", "span", "font", "u", "code", "sup", "sub", "small", "big", "mark", "tt"}
 MAX_DEPTH = 200
 MIN_SHARE = 0.25
@@ -50,7 +53,12 @@ def flatten(html: str) -> str:
             deepest = max(deepest, depth)
     if deepest <= MAX_DEPTH:
         return html
-    return _TAG.sub(lambda tag: tag.group() if tag.group(2).lower() in _FLAT else " " if tag.group(2).lower() in _INLINE else "<p>", html)
+
+    def flat(tag: re.Match[str]) -> str:
+        name = tag.group(2).lower()
+        return tag.group() if name in _FLAT else " " if name in _INLINE else "<p>"
+
+    return _TAG.sub(flat, html)
 
 
 def find_article(root: Any, draft: Draft) -> Any:
@@ -80,7 +88,9 @@ def _is_enough(kept: int, whole: int) -> bool:
 def _hidden(body: Any) -> Iterator[Any]:
     for node in body.iter():
         if isinstance(node.tag, str) and (
-            node.get("hidden") is not None or _HIDDEN.search(node.get("style") or "") or node.get("aria-hidden") == "true"
+            node.get("hidden") is not None
+            or _HIDDEN.search(node.get("style") or "")
+            or node.get("aria-hidden") == "true"
         ):
             yield node
 
@@ -93,9 +103,9 @@ def _furniture(root: Any, inside: bool) -> list[Any]:
         if not isinstance(node.tag, str) or node is root or node.tag in ("html", "body", "main", "article"):
             continue
         names = f"{node.get('class') or ''} {node.get('id') or ''}"
-        if (node.tag in tags or node.get("role") in ROLES or _NAMES.search(names)) and not _holds_article(node):
-            if not any(ancestor in found for ancestor in node.iterancestors()):
-                found.append(node)
+        is_furniture = node.tag in tags or node.get("role") in ROLES or _NAMES.search(names)
+        if is_furniture and not _holds_article(node) and not any(a in found for a in node.iterancestors()):
+            found.append(node)
     return found
 
 

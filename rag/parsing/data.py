@@ -77,7 +77,7 @@ def _shown(cell: Any) -> str:
         return str(value)
     if "%" in shape:
         return f"{value * 100:.10g} %"
-    unit = _UNIT.search(shape.split(";")[0])
+    unit = _UNIT.search(shape.split(";", maxsplit=1)[0])
     return f"{value:.12g}" + (f" {next(filter(None, unit.groups())).strip()}" if unit else "")
 
 

@@ -20,7 +20,7 @@ class Draft:
     """Collects blocks in reading order. Formats with pages (slides) pass `page`, 1-based."""
 
     encoding: str = ""
-    meta: Meta = Meta()
+    meta: Meta = field(default_factory=Meta)
     pages: int = 0
     blocks: list[Block] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
@@ -107,7 +107,12 @@ class Draft:
 def is_fake_heading(text: str) -> bool:
     """Whether a paragraph that is bold throughout is short enough, and ends so, that it names what follows."""
     text = text.strip()
-    return 1 < len(text) <= MAX_FAKE_HEADING and text[-1] not in ".,;:!?…" and "\n" not in text and any(map(str.isalpha, text))
+    return (
+        1 < len(text) <= MAX_FAKE_HEADING
+        and text[-1] not in ".,;:!?…"
+        and "\n" not in text
+        and any(map(str.isalpha, text))
+    )
 
 
 def _split_pages(text: str, page: int | None) -> tuple[str, tuple[Region, ...]]:

@@ -97,7 +97,8 @@ class _Book:
                 yield self._path(item.get("href") or "")
 
     def _path(self, href: str, base: str | None = None) -> str:
-        return posixpath.normpath(posixpath.join(self._base if base is None else base, unquote(href.split("#")[0])))
+        file = unquote(href.partition("#")[0])
+        return posixpath.normpath(posixpath.join(self._base if base is None else base, file))
 
     def _titles(self) -> Iterator[tuple[str, str]]:
         """(file, title) from the table of contents, last first, so that a file keeps its first title."""

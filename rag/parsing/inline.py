@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from html import unescape
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from rag.parsing.links import link_words, shrink_links
@@ -14,13 +15,16 @@ if TYPE_CHECKING:
 
 _TAG = re.compile(r"</?([A-Za-z][\w-]*)")
 # Anything else in angle brackets is text that a student typed, such as List<String>.
-HTML_TAGS = frozenset(
-    "a abbr address article aside audio b bdi bdo big blockquote body br button canvas caption center cite code col "
-    "colgroup data dd del details dfn div dl dt em embed figcaption figure font footer form h1 h2 h3 h4 h5 h6 head "
-    "header hr html i iframe img input ins kbd label li link main mark meta nav noscript object ol p param picture pre "
-    "q rp rt ruby s samp script section select small source span strike strong style sub summary sup svg table tbody "
-    "td textarea tfoot th thead time title tr track tt u ul var video wbr".split()
-)
+HTML_TAGS = {
+    "a", "abbr", "address", "article", "aside", "audio", "b", "bdi", "bdo", "big", "blockquote", "body", "br",
+    "button", "canvas", "caption", "center", "cite", "code", "col", "colgroup", "data", "dd", "del", "details",
+    "dfn", "div", "dl", "dt", "em", "embed", "figcaption", "figure", "font", "footer", "form", "h1", "h2", "h3",
+    "h4", "h5", "h6", "head", "header", "hr", "html", "i", "iframe", "img", "input", "ins", "kbd", "label", "li",
+    "link", "main", "mark", "meta", "nav", "noscript", "object", "ol", "p", "param", "picture", "pre", "q", "rp",
+    "rt", "ruby", "s", "samp", "script", "section", "select", "small", "source", "span", "strike", "strong",
+    "style", "sub", "summary", "sup", "svg", "table", "tbody", "td", "textarea", "tfoot", "th", "thead", "time",
+    "title", "tr", "track", "tt", "u", "ul", "var", "video", "wbr",
+}  # fmt: skip
 
 
 def inline_text(tokens: Sequence[Token] | None) -> str:
@@ -28,7 +32,7 @@ def inline_text(tokens: Sequence[Token] | None) -> str:
     return "".join(_piece(token) for token in tokens or ())
 
 
-def _piece(token: Token) -> str:
+def _piece(token: Token) -> str:  # noqa: PLR0911
     match token.type:
         case "text":
             return shrink_links(token.content)
@@ -76,7 +80,7 @@ def _html_piece(html: str) -> str:
 
 def autolink_text(tokens: Sequence[Token]) -> None:
     """Turn the text of links that show their own address into words, in place."""
-    for before, token in zip(tokens, tokens[1:], strict=False):
+    for before, token in pairwise(tokens):
         if before.type == "link_open" and token.type == "text" and "://" in token.content:
             href = str(before.attrs.get("href") or "")
             token.content = link_words(href) if "%" in href else token.content
@@ -92,6 +96,6 @@ def reflow(text: str) -> str:
         return text.strip()
     longest = max(len(line) for line in lines)
     wrapped = longest >= 50 and all(
-        len(line) + 1 + len(after.split(" ")[0]) > longest - 3 for line, after in zip(lines, lines[1:], strict=False)
+        len(line) + 1 + len(after.split(" ")[0]) > longest - 3 for line, after in pairwise(lines)
     )
     return " ".join(line.strip() for line in lines) if wrapped else "\n".join(lines)

@@ -19,7 +19,9 @@ _PLACES = (
 
 def find_libreoffice() -> str | None:
     """The path of LibreOffice's program, `None` where it is not installed."""
-    return shutil.which("soffice") or shutil.which("libreoffice") or next((p for p in _PLACES if Path(p).exists()), None)
+    return (
+        shutil.which("soffice") or shutil.which("libreoffice") or next((p for p in _PLACES if Path(p).exists()), None)
+    )
 
 
 def convert_old(path: Path, family: str, folder: Path) -> Path:
@@ -28,8 +30,13 @@ def convert_old(path: Path, family: str, folder: Path) -> Path:
     ending = "docx" if family == "old word" else "pptx"
     if not program:
         raise ParsingError(
-            msg("Old {old} files are read through LibreOffice, which is not installed. Install it from libreoffice.org, "
-                "or save the file as .{new}.", old=path.suffix.lower() or ".doc", new=ending)
+            msg(
+                "Old {old} files are read through LibreOffice, which is not installed. Install it from "
+                "libreoffice.org, "
+                "or save the file as .{new}.",
+                old=path.suffix.lower() or ".doc",
+                new=ending,
+            )
         )
     command = [program, f"-env:UserInstallation={(folder / 'profile').as_uri()}", "--headless", "--norestore",
                "--convert-to", ending, "--outdir", str(folder), str(path)]  # fmt: skip

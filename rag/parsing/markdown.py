@@ -105,7 +105,7 @@ class _Reader:
             text = "\n".join(p for p in self._children(note) if isinstance(p, str))
             self.draft.add(f"[{note_number(note.meta)}] {text}", "note")
 
-    def _render(self, node: SyntaxTreeNode) -> list[str | Table]:
+    def _render(self, node: SyntaxTreeNode) -> list[str | Table]:  # noqa: PLR0911
         """A node as text, with the tables inside it left whole."""
         match node.type:
             case "paragraph":
@@ -143,10 +143,9 @@ class _Reader:
         if not pieces or isinstance(pieces[0], Table):
             return pieces
         indent = " " * len(marker)
-        first, *rest = pieces
         return [
-            _prefixed(first, marker, indent),
-            *(p if isinstance(p, Table) else _prefixed(p, indent, indent) for p in rest),
+            piece if isinstance(piece, Table) else _prefixed(piece, marker if i == 0 else indent, indent)
+            for i, piece in enumerate(pieces)
         ]
 
     def _html(self, html: str) -> list[str | Table]:
@@ -166,7 +165,8 @@ def _is_tight(node: SyntaxTreeNode) -> bool:
 
 def _words(node: SyntaxTreeNode) -> str:
     """The plain text of a node that holds one inline run."""
-    return "".join(inline_text(child.token.children) for child in node.children if child.type == "inline").strip()
+    runs = [child.token for child in node.children if child.type == "inline"]
+    return "".join(inline_text(run.children) for run in runs if run).strip()
 
 
 def _is_all_bold(node: SyntaxTreeNode) -> bool:

@@ -23,9 +23,7 @@ def parse_notebook(path: Path) -> Draft:
         book = json.loads(text)
         cells = book["cells"] if "cells" in book else [c for sheet in book["worksheets"] for c in sheet["cells"]]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ParsingError(
-            msg("This is not a whole Jupyter notebook. Open it in Jupyter and save it anew.")
-        ) from error
+        raise ParsingError(msg("This is not a whole Jupyter notebook. Open it in Jupyter and save it anew.")) from error
     about = book.get("metadata") or {}
     names = [str(a.get("name", "")) if isinstance(a, dict) else str(a) for a in about.get("authors") or []]
     draft.meta = replace(draft.meta, title=str(about.get("title") or ""), author=", ".join(filter(None, names)))

@@ -13,7 +13,7 @@ def formula_text(node: Any) -> str:
     return f" {text} " if text else ""
 
 
-def _text(node: Any) -> str:
+def _text(node: Any) -> str:  # noqa: PLR0911
     if not isinstance(node.tag, str) or not node.tag.startswith(_M):
         return (node.text or "") if isinstance(node.tag, str) and node.tag.endswith("}t") else _inside(node)
     match node.tag.removeprefix(_M):

@@ -23,13 +23,17 @@ def zipped_properties(path: Path, part: str) -> Meta:
     with zipfile.ZipFile(path) as archive:
         if part not in archive.namelist():
             return Meta()
-        root = etree.fromstring(archive.read(part), etree.XMLParser(resolve_entities=False, no_network=True, recover=True))
+        root = etree.fromstring(
+            archive.read(part), etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
+        )
     author = _text(root, "initial-creator") or _text(root, "creator")
-    return make_meta(_text(root, "title"), author, *(_text(root, n) for n in ("created", "creation-date", "modified", "date")))
+    return make_meta(
+        _text(root, "title"), author, *(_text(root, n) for n in ("created", "creation-date", "modified", "date"))
+    )
 
 
 def make_meta(title: str, author: str, *dates: str) -> Meta:
-    """Meta of what a file's properties say. Its date is the latest: a copy of an old file keeps the old file's first."""
+    """Meta of what a file's properties say. Its date is the latest: a copied file keeps the first one's creation."""
     days = [day for text in dates if (day := iso_date(text)) and day > "1981"]
     return Meta(
         title="" if title.strip().lower() in _NO_TITLE else " ".join(title.split()),

@@ -18,7 +18,10 @@ from rag.parsing.properties import make_meta
 from rag.parsing.rtftokens import CHARSETS, SIGNS, SKIPPED, Token, tokens
 from rag.parsing.scripts import lowered, raised
 
-_PLACES = {"fonttbl", "stylesheet", "info", "title", "author", "creatim", "revtim", "footnote", "listtext", "pntext", "shptxt"}
+_PLACES = {
+    "fonttbl", "stylesheet", "info", "title", "author", "creatim", "revtim", "footnote", "listtext", "pntext",
+    "shptxt",
+}  # fmt: skip
 _OPTIONAL = {"shpinst", "shptxt", "listtext", "pntext"}
 _DROPPED = {"header": "header", "headerl": "header", "headerr": "header", "headerf": "header", "footer": "footer",
             "footerl": "footer", "footerr": "footer", "footerf": "footer", "annotation": "comment"}  # fmt: skip
@@ -265,7 +268,9 @@ class _Reader:
             return
         if line.label.strip() and not self.state.level:
             label = line.label.strip()
-            self.items.append("  " * self.state.depth + (label if any(map(str.isalnum, label)) else "-") + f" {line.text}")
+            self.items.append(
+                "  " * self.state.depth + (label if any(map(str.isalnum, label)) else "-") + f" {line.text}"
+            )
         else:
             self._end_list()
             if self.state.level:

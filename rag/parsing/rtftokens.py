@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 _TOKEN = re.compile(
-    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|((?:\\'[0-9a-fA-F]{2})+)|\\([^a-zA-Z'])|([{}])|[\r\n]+|([^\\{}\r\n]+)", re.DOTALL
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|((?:\\'[0-9a-fA-F]{2})+)|\\([^a-zA-Z'])|([{}])|[\r\n]+|([^\\{}\r\n]+)",
+    re.DOTALL,
 )
 SIGNS = {
     "tab": "\t", "line": "\n", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“",
@@ -17,8 +18,10 @@ SIGNS = {
 SKIPPED = {
     "colortbl", "pict", "objdata", "fldinst", "bkmkstart", "bkmkend", "xe", "tc", "themedata", "datastore", "listtable",
     "listoverridetable", "rsidtbl", "generator", "nonesttables", "latentstyles", "ftnsep", "ftnsepc", "aftnsep",
-    "aftnsepc", "template", "atnid", "atnauthor", "atnref", "atndate", "sp", "revtbl", "filetbl", "mmathPict", "shprslt",
-    "deleted", "panose", "falt", "keywords", "subject", "operator", "company", "doccomm", "comment", "printim", "buptim",
+    "aftnsepc", "template", "atnid", "atnauthor", "atnref", "atndate", "sp", "revtbl", "filetbl", "mmathPict",
+    "shprslt", "deleted", "panose", "falt",
+    "keywords", "subject", "operator", "company", "doccomm", "comment", "printim",
+    "buptim",
 }  # fmt: skip
 # \fcharset to code page; 0 (western) and 1 (default) follow the document's.
 CHARSETS = {77: "mac-roman", 89: "mac-cyrillic", 128: "cp932", 129: "cp949", 134: "gbk", 136: "cp950", 161: "cp1253",

@@ -7,7 +7,7 @@ _LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉�
 
 
 def raised(text: str) -> str:
-    """A superscript: in raised characters where they all exist, else "^" and the text. Marks of notes stay as they are."""
+    """A superscript: in raised characters where they all exist, else "^" and the text. Marks of notes stay."""
     return _script(text, _RAISED, "^")
 
 

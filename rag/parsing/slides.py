@@ -11,8 +11,8 @@ from typing import Any
 
 from rag.messages import msg
 from rag.parsing.draft import Draft, make_table
-from rag.parsing.properties import zipped_properties
 from rag.parsing.omml import formula_text
+from rag.parsing.properties import zipped_properties
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _DIAGRAM = "/diagramData"
@@ -103,7 +103,9 @@ def _paragraphs(frame: Any, bulleted: bool = False) -> str:
     lines = []
     for paragraph, text in paragraphs:
         properties = paragraph._p.pPr
-        own = properties is not None and any(properties.find(_A + n) is not None for n in ("buChar", "buAutoNum", "buBlip"))
+        own = properties is not None and any(
+            properties.find(_A + n) is not None for n in ("buChar", "buAutoNum", "buBlip")
+        )
         none = properties is not None and properties.find(_A + "buNone") is not None
         mark = "- " if own or (bulleted and several and not none) or paragraph.level else ""
         lines.append("  " * paragraph.level + mark + text)

@@ -90,8 +90,10 @@ def _refuse_bomb(path: Path, members: list[zipfile.ZipInfo]) -> None:
     ratio = unpacked / max(path.stat().st_size, 1)
     if len(members) > MAX_MEMBERS or unpacked > MAX_UNPACKED or (ratio > MAX_RATIO and unpacked > 100_000_000):
         raise ParsingError(
-            msg("This file unpacks to {size} MB, which no ordinary document does. It is not opened.",
-                size=round(unpacked / 1e6))
+            msg(
+                "This file unpacks to {size} MB, which no ordinary document does. It is not opened.",
+                size=round(unpacked / 1e6),
+            )
         )
 
 
@@ -127,13 +129,19 @@ def _is_text(head: bytes) -> bool:
 
 def _unknown(path: Path) -> ParsingError:
     return ParsingError(
-        msg("Konspekt cannot read this type of file ({suffix}). It reads PDF, Word, PowerPoint, HTML, EPUB, ODT, RTF, "
-            "Markdown, text, notebooks, e-mail, CSV and Excel.", suffix=path.suffix or path.name)
+        msg(
+            "Konspekt cannot read this type of file ({suffix}). It reads PDF, Word, PowerPoint, HTML, EPUB, ODT, RTF, "
+            "Markdown, text, notebooks, e-mail, CSV and Excel.",
+            suffix=path.suffix or path.name,
+        )
     )
 
 
 def _damaged(path: Path) -> ParsingError:
     return ParsingError(
-        msg("This file is damaged or is not what its name says ({suffix}). Open it in its own program and save it anew.",
-            suffix=path.suffix or path.name)
+        msg(
+            "This file is damaged or is not what its name says ({suffix}). Open it in its own program and "
+            "save it anew.",
+            suffix=path.suffix or path.name,
+        )
     )

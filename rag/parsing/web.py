@@ -21,10 +21,29 @@ from rag.types import Meta, Table
 
 # Private characters that carry through partitioning what it would drop.
 _TABLE, _QUOTE, _CAPTION, _BREAK, _NUMBER, _PAD = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004", "\u200b"
-_CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w-]+)|<\?xml[^>]+encoding\s*=\s*["']([\w-]+)""", re.IGNORECASE)
+_CHARSET = re.compile(
+    rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w-]+)|<\?xml[^>]+encoding\s*=\s*["']([\w-]+)""", re.IGNORECASE
+)
 _RENAMED = {"figure": "div", "figcaption": "p", "details": "div", "summary": "p", "form": "div", "label": "span",
             "fieldset": "div", "legend": "p", "nav": "div", "main": "div", "article": "div"}  # fmt: skip
-_BLOCKS = ("p", "div", "dt", "dd", "section", "ul", "ol", "pre", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "header")
+_BLOCKS = (
+    "p",
+    "div",
+    "dt",
+    "dd",
+    "section",
+    "ul",
+    "ol",
+    "pre",
+    "blockquote",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+)
 _TWO_BREAKS = re.compile(r"(?:<br\s*/?>\s*){2,}", re.IGNORECASE)
 
 
@@ -61,7 +80,9 @@ def fragment_pieces(html: str) -> list[str | Table]:
     for table in [t for t in root.iter("table") if not any(a.tag == "table" for a in t.iterancestors())]:
         tables.append(read_table(table))
         _replace(table, f"\n{_TABLE}\n")
-    for node in list(root.iter("br", "p", "div", "li", "summary", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "dd", "center")):
+    for node in list(
+        root.iter("br", "p", "div", "li", "summary", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "dd", "center")
+    ):
         node.tail = "\n" + (node.tail or "")
     pieces: list[str | Table] = []
     for part in re.split(f"({_TABLE})", root.text_content()):
@@ -75,13 +96,16 @@ def fragment_pieces(html: str) -> list[str | Table]:
 
 
 def _meta(root: Any, meta: Meta) -> Meta:
-    named = {str(n.get("name") or n.get("property") or "").lower(): str(n.get("content") or "") for n in root.iter("meta")}
+    named = {
+        str(n.get("name") or n.get("property") or "").lower(): str(n.get("content") or "") for n in root.iter("meta")
+    }
     title = root.find(".//title")
     date = next((d for key in ("article:published_time", "date", "dc.date", "dcterms.created", "article:modified_time")
                  if (d := iso_date(named.get(key, "")))), None)  # fmt: skip
     return replace(
         meta,
-        title=meta.title or " ".join((named.get("og:title") or (title.text_content() if title is not None else "")).split()),
+        title=meta.title
+        or " ".join((named.get("og:title") or (title.text_content() if title is not None else "")).split()),
         author=meta.author or " ".join((named.get("author") or named.get("dc.creator") or "").split()),
         date=meta.date or date,
         date_source=meta.date_source or ("properties" if date else ""),

@@ -122,8 +122,10 @@ def _converse(
         now = time.monotonic()
         if now - sign > seconds or now - begun > WHOLE_FILE * seconds:
             raise ParsingError(
-                msg("Reading this file was stopped after {seconds} s. Split it, or raise the limit in the settings.",
-                    seconds=round(now - begun))
+                msg(
+                    "Reading this file was stopped after {seconds} s. Split it, or raise the limit in the settings.",
+                    seconds=round(now - begun),
+                )
             )
         match child.answer():
             case None:
@@ -213,8 +215,11 @@ class _Child:
         code = self._process.returncode
         reason = signal.Signals(-code).name if code is not None and code < 0 else str(code)
         return ParsingError(
-            msg("The reader crashed on this file ({reason}). The file may be damaged or too large: open it in its own "
-                "program and save it anew.", reason=reason)
+            msg(
+                "The reader crashed on this file ({reason}). The file may be damaged or too large: open it in its own "
+                "program and save it anew.",
+                reason=reason,
+            )
         )
 
     def kill(self) -> None:
