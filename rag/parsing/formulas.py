@@ -13,8 +13,10 @@ from rag.parsing.pdf_lines import inline_text
 from rag.types import BBox
 
 _BARE = re.compile(r"[−-]?[^\s()+−·=<>/,|-]+|[^\s()+−·=/]*\([^()]*\)")
+_WORD = re.compile(r"[^\W\d_]{3}")
 _OVERLINE = "\u0305"
 _LONGEST_BAR = 0.6
+_MOST_BARS = 400
 
 
 def with_formulas(fragments: Sequence[Fragment], rules: Sequence[Rule], width: float) -> list[Fragment]:
@@ -22,14 +24,27 @@ def with_formulas(fragments: Sequence[Fragment], rules: Sequence[Rule], width: f
 
     `width` is the page's; longer rules than 60 % of it are borders.
     """
-    result = list(fragments)
     bars = sorted((r for r in rules if r.horizontal and r.length <= _LONGEST_BAR * width), key=lambda r: r.length)
-    if len(bars) > 400:
-        return result
+    if len(bars) > _MOST_BARS:
+        return list(fragments)
+    result = [_root_at_its_bar(fragment, bars) for fragment in fragments]
     for bar in bars:
         if not _as_fraction(result, bar):
             _as_overline(result, bar)
     return result
+
+
+def _root_at_its_bar(fragment: Fragment, bars: Sequence[Rule]) -> Fragment:
+    """A root's sign hangs from a place that differs by font; its bar tells where it stands."""
+    if fragment.pieces[-1].text.strip() != "√" or len(fragment.pieces) > 1:
+        return fragment
+    x0, y0, x1, y1 = fragment.bbox
+    size = fragment.size
+    near = [b for b in bars if abs(b.x0 - x1) < 3 and y0 - 0.5 * size < b.y0 < y1 + 1.2 * size]
+    if not near:
+        return fragment
+    top = min(near, key=lambda b: abs(b.y0 - y0)).y0
+    return Fragment(fragment.pieces, (x0, top, x1, top + 1.1 * size), top + 0.8 * size, size)
 
 
 def _as_fraction(fragments: list[Fragment], bar: Rule) -> bool:
@@ -63,7 +78,11 @@ def _nearest(found: list[int], fragments: list[Fragment], bar: Rule, side: int) 
     gap = (bar.y0 - bottom) if side < 0 else (top - bar.y1)
     if gap > 0.9 * fragments[row].size:
         return []
-    return [i for i in found if _shared(fragments[i].bbox, (top, bottom)) >= 0.5]
+    size = max(fragments[i].size for i in found)
+    return [
+        i for i in found
+        if _shared(fragments[i].bbox, (top, bottom)) >= (0.5 if fragments[i].size > 0.85 * size else 0.2)
+    ]
 
 
 def _shared(box: BBox, band: tuple[float, float]) -> float:
@@ -78,18 +97,18 @@ def _fits(over: list[int], under: list[int], fragments: list[Fragment], bar: Rul
     size = max(fragments[i].size for i in over + under)
     longest = max(above[2] - above[0], below[2] - below[0])
     middle = (bar.x0 + bar.x1) / 2
-    base = max(fragments[i].base for i in over)
+    above_bar = (bar.y0 + bar.y1) / 2 - max(fragments[i].base for i in over)
     return (
         abs(bar.length - longest) <= 0.4 * size
         and all(abs((box[0] + box[2]) / 2 - middle) <= 0.3 * size for box in (above, below))
-        and bar.y0 - base >= 0.12 * size
-        and not (_is_prose(over, fragments) and _is_prose(under, fragments) and bar.y0 - base < 0.25 * size)
+        and above_bar >= 0.12 * size
+        and not (_is_prose(over, fragments) and _is_prose(under, fragments) and above_bar < 0.25 * size)
         and max(over + under) - min(over + under) <= 3 * (len(over) + len(under)) + 4
     )
 
 
 def _is_prose(side: list[int], fragments: list[Fragment]) -> bool:
-    return not any(piece.math for i in side for piece in fragments[i].pieces)
+    return any(_WORD.search(piece.text) for i in side for piece in fragments[i].pieces if not piece.math)
 
 
 def _as_overline(fragments: list[Fragment], bar: Rule) -> None:

@@ -35,6 +35,11 @@ class Fragment:
     def width(self) -> float:
         return self.bbox[2] - self.bbox[0]
 
+    @property
+    def is_fraction(self) -> bool:
+        """Tell whether it was made of a stacked fraction, which must stay apart from what follows."""
+        return len(self.pieces) == 1 and self.pieces[0].math and "/" in self.pieces[0].text
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -47,7 +52,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of text as a reader sees it. `lead` is the bold or italic beginning of a line that goes on plain,
+    """One line of text as a reader sees it. `lead` is the bold beginning of a line that goes on plain,
     `math` the share of its characters that stand in a formula's font."""
 
     text: str

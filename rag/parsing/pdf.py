@@ -16,7 +16,7 @@ from rag.parsing.pdf_blocks import BlockBuilder
 from rag.parsing.pdf_columns import reading_order
 from rag.parsing.pdf_headings import OutlineEntry, body_size, heading_levels
 from rag.parsing.pdf_lines import build_lines
-from rag.parsing.pdf_meta import read_meta
+from rag.parsing.pdf_meta import course_of, read_meta
 from rag.parsing.pdf_tables import find_tables
 from rag.parsing.pdf_text import PageText, read_page
 from rag.parsing.settings import ParseSettings
@@ -107,7 +107,9 @@ class _Reading:
         pages = furniture.pages
         levels = heading_levels(pages, outline)
         known = words_of(line.text for page in pages for line in page.lines)
-        builder = BlockBuilder(levels, known, body_size(pages))
+        builder = BlockBuilder(
+            levels, known, body_size(pages), course_of(furniture.header, self._document.page_count)
+        )
         tables = 0
         for page in pages:
             found = {i: find_tables(column, page.rules, levels) for i, column in enumerate(page.columns)}

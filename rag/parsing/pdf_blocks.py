@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from rag.parsing.hyphens import HYPHENS, join
 from rag.parsing.layout import Column, Line, PageLayout, turned, union
 from rag.parsing.table_cells import FoundTable
+from rag.parsing.topics import with_topics
 from rag.types import BBox, Block, BlockKind, Region
 
 _BULLET = re.compile(r"[•●○▪■□◦‣∙·*–—-]\s+\S")
@@ -38,6 +39,7 @@ class BlockBuilder:
         self._open = _Open()
         self._late: list[Block] = []
         self._boxes: dict[int, BBox] = {}
+        self._leads: dict[int, str] = {}
         self.blocks: list[Block] = []
 
     def add_page(self, page: PageLayout, tables: Mapping[int, Sequence[FoundTable]]) -> None:
@@ -64,7 +66,7 @@ class BlockBuilder:
     def finish(self) -> list[Block]:
         """Close the last paragraph and return all blocks."""
         self._flush()
-        return self.blocks
+        return with_topics(self.blocks, self._leads)
 
     def _add_line(self, line: Line, column: Column) -> None:
         level = self._levels.get(id(line))
@@ -118,6 +120,8 @@ class BlockBuilder:
             if opened.kind == "heading":
                 self._add_heading(text, self._levels[id(opened.lines[0])], regions)
             else:
+                if opened.lines[0].lead:
+                    self._leads[len(self.blocks)] = opened.lines[0].lead
                 self.blocks.append(Block(text, opened.kind, self._heading, regions))
         self.blocks += self._late
         self._late = []
@@ -192,6 +196,8 @@ def _is_full(last: Line, line: Line, column: Column) -> bool:
 
     In justified text a line that ends before the others ended on purpose, unless its sentence goes on.
     """
+    if any(abs(x.x1 - last.x1) < 2.5 and 0 < abs(x.base - last.base) < 2.2 * last.size for x in column.lines):
+        return True
     near = [x.x1 for x in column.lines if x.page == last.page and abs(x.base - last.base) < 12 * last.size]
     right = max(near, default=column.right)
     edge = Counter(round(x1) for x1 in near).most_common(1)

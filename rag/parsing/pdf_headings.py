@@ -73,16 +73,16 @@ def _from_outline(pages: Sequence[PageLayout], outline: Sequence[OutlineEntry]) 
 
 def _spelt(lines: list[Line], start: int, title: str) -> int:
     """Return how many lines from `start` on spell the title; 0 where they do not. Formulas may be missing in it."""
-    text = ""
-    for count in range(1, 5):
-        if start + count > len(lines):
-            return 0
+    text, like = "", 0
+    for count in range(1, min(5, len(lines) - start + 1)):
         text += folded(lines[start + count - 1].text)
-        if text == title or (text and title.startswith(text[:12]) and _alike(text, title)):
+        if text == title:
             return count
+        if text and not like and title.startswith(text[:12]) and _alike(text, title):
+            like = count
         if not title.startswith(text):
-            return 0
-    return 0
+            break
+    return like
 
 
 def _alike(a: str, b: str) -> bool:

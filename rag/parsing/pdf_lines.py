@@ -54,10 +54,12 @@ def _continues(group: list[Fragment], new: Fragment) -> bool:
     if not full:
         return shift <= 1.35 * size
     if new.size < _SCRIPT * size:
-        is_limit = any(p.math for f in (last, new) for p in f.pieces)
+        is_limit = any(p.math for f in (*recent, new) for p in f.pieces)
         return shift <= 1.35 * size and (is_limit or new.bbox[0] >= last.bbox[2] - 0.3 * size)
     both_math = any(p.math for p in new.pieces) and any(p.math for f in recent for p in f.pieces)
-    return shift <= (0.95 if both_math else 0.3) * size and new.bbox[0] >= last.bbox[0] + 0.2 * size
+    after_limit = last.size < _SCRIPT * size and both_math
+    ahead = new.bbox[0] >= last.bbox[0] + (-1.2 if after_limit else 0.2) * size
+    return shift <= (0.95 if both_math else 0.3) * size and ahead
 
 
 def _same_row(groups: list[list[Fragment]]) -> list[list[Fragment]]:
@@ -130,18 +132,16 @@ def _line(group: list[Fragment], page: int) -> Line:
 
 
 def _lead(pieces: list[Piece]) -> str:
-    """Return the bold (or italic) words with which a line begins before it goes on plain."""
-    for style in ("bold", "italic"):
-        end = next((i for i, p in enumerate(pieces) if not getattr(p, style) or p.math), len(pieces))
-        if 0 < end < len(pieces):
-            return _SPACE_RUN.sub(" ", "".join(p.text for p in pieces[:end])).strip()
-    return ""
+    """Return the bold words with which a line begins before it goes on plain."""
+    end = next((i for i, p in enumerate(pieces) if not p.bold or p.math), len(pieces))
+    return _tidy("".join(p.text for p in pieces[:end])) if 0 < end < len(pieces) else ""
 
 
 def _cells(fragments: Sequence[Fragment]) -> list[Cell]:
     main = _main(fragments)
     cells: list[Cell] = []
     text, x0, x1 = "", 0.0, 0.0
+    after_fraction = False
     for fragment in _limits_after_operators(list(fragments), main.size):
         written = _written(fragment, main, text)
         gap = fragment.bbox[0] - x1
@@ -151,7 +151,9 @@ def _cells(fragments: Sequence[Fragment]) -> list[Cell]:
             cells.append(Cell(_tidy(text), x0, x1))
             text, x0 = written, fragment.bbox[0]
         else:
-            text += (" " if _spaced(text, written, gap, fragment, main) else "") + written
+            apart = after_fraction and written[:1] not in ")],.;:!"
+            text += (" " if apart or _spaced(text, written, gap, fragment, main) else "") + written
+        after_fraction = fragment.is_fraction
         x1 = max(x1, fragment.bbox[2]) if x0 != fragment.bbox[0] else fragment.bbox[2]
     if text.strip():
         cells.append(Cell(_tidy(text), x0, x1))
@@ -161,6 +163,8 @@ def _cells(fragments: Sequence[Fragment]) -> list[Cell]:
 def _spaced(text: str, written: str, gap: float, fragment: Fragment, main: Fragment) -> bool:
     if text[-1:].isspace() or written[:1].isspace():
         return False
+    if fragment.is_fraction and text[-1:] not in "([":
+        return True
     if fragment.size < _SCRIPT * main.size and fragment.base != main.base:
         return False
     if _parts_scripts(text[-1:], written[:1], fragment.pieces[0].math):
@@ -183,6 +187,8 @@ def _written(fragment: Fragment, main: Fragment, before: str) -> str:
         text += (between or dash) + piece.text
     if not before and abs(fragment.base - main.base) >= 0.12 * main.size and text.strip().isdigit():
         return raised(text, formula=False) if fragment.base < main.base else text
+    if fragment.is_fraction and abs(fragment.base - main.base) < 0.35 * main.size:
+        return text
     if not before or fragment.size >= _SCRIPT * main.size or abs(fragment.base - main.base) < 0.12 * main.size:
         return text
     formula = any(p.math for p in fragment.pieces) or (bool(before) and before[-1] in "∑∏∫⋃⋂)]")

@@ -11,6 +11,7 @@ from rag.types import Block, Meta
 
 _DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?")
 _WRITTEN_DATE = re.compile(r"\b(\d{1,2})[./](\d{1,2})[./]((?:19|20)\d\d)\b|\b((?:19|20)\d\d)-(\d\d)-(\d\d)\b")
+_MOST_LECTURE_PAGES = 40
 _LECTURER = re.compile(r"(?:лекци[ия]|лектор|преподаватель|доц\.|проф\.|lecturer|prof\.)\s+(.+)", re.IGNORECASE)
 _NO_TITLE = re.compile(r"^(untitled.*|без имени.*|microsoft word.*|.*\.(docx?|tex|dvi|pdf|indd|pptx?)|\s*)$", re.IGNORECASE)
 
@@ -19,11 +20,12 @@ def read_meta(document: Any, path: Path, header: Sequence[str], blocks: Sequence
     """Put together title, author and date: properties first, then the running header (course, date, lecturer) and
     the first heading."""
     properties = document.metadata or {}
-    course, written, lecturer = _from_header(header)
+    written, lecturer = _from_header(header)
     title = (properties.get("title") or "").strip()
     if _NO_TITLE.match(title):
         first = next((block.text for block in blocks[:12] if block.kind == "heading"), "")
-        title = ". ".join(part for part in (course, first) if part)
+        parts = [*course_of(header, document.page_count), first]
+        title = ". ".join(part.rstrip(".") for part in dict.fromkeys(parts) if part)
     author = (properties.get("author") or "").strip() or lecturer
     made = _DATE.match(properties.get("creationDate") or "")
     if written:
@@ -35,16 +37,33 @@ def read_meta(document: Any, path: Path, header: Sequence[str], blocks: Sequence
     return Meta(title=title, author=author, date=date, date_source=source, page_labels=_labels(document))
 
 
-def _from_header(header: Sequence[str]) -> tuple[str, str, str]:
-    """Return course, ISO date and lecturer as a lecture's running header gives them, empty where it does not."""
+def course_of(header: Sequence[str], pages: int) -> tuple[str, ...]:
+    """Return what a running header names beside date and lecturer: the course, and what it is, outermost first.
+
+    Only a header of several parts over a short file is taken for one of lecture notes.
+    """
+    if len(header) < 2 or pages > _MOST_LECTURE_PAGES:
+        return ()
+    cells: list[str] = []
+    for cell in header:
+        if _WRITTEN_DATE.search(cell) or _LECTURER.match(cell) or not any(map(str.isalpha, cell)):
+            continue
+        if cells and cell[:1].islower():
+            cells[-1] = f"{cells[-1]} {cell}"
+        else:
+            cells.append(cell)
+    return tuple(cells)
+
+
+def _from_header(header: Sequence[str]) -> tuple[str, str]:
+    """Return ISO date and lecturer as a lecture's running header gives them, empty where it does not."""
     date = next((m for cell in header if (m := _WRITTEN_DATE.search(cell))), None)
+    lecturer = next((m.group(1) for cell in header if (m := _LECTURER.match(cell))), "")
     if not date:
-        return "", "", ""
+        return "", lecturer.strip()
     day, month, year, iso_year, iso_month, iso_day = date.groups()
     written = f"{year}-{int(month):02}-{int(day):02}" if year else f"{iso_year}-{iso_month}-{iso_day}"
-    lecturer = next((m.group(1) for cell in header if (m := _LECTURER.match(cell))), "")
-    rest = [cell for cell in header if not _WRITTEN_DATE.search(cell) and not _LECTURER.match(cell)]
-    return " ".join(rest), written, lecturer.strip()
+    return written, lecturer.strip()
 
 
 def _labels(document: Any) -> tuple[str, ...]:

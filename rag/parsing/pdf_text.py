@@ -128,7 +128,8 @@ def _is_arrow(piece: Piece) -> bool:
 def _pieces(span: dict[str, Any], turns: int, page: tuple[float, float]) -> Iterator[Piece]:
     """Return the span as a piece, or as several where runs of spaces part it into columns."""
     font = span["font"].split("+")[-1]
-    x, y = span["origin"]
+    first = next((char for char in span.get("chars", ()) if char["c"].strip()), span)  # a space may stand lower
+    x, y = first["origin"]
     base = turned((x, y, x, y), *page, turns)[3]
     flags, size = span["flags"], span["size"]
     bold = bool(flags & _BOLD) or bool(_BOLD_NAME.search(font))
