@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from pathlib import Path
 
@@ -113,3 +114,24 @@ def test_a_folder_or_a_missing_file_is_an_error_of_ours(tmp_path: Path) -> None:
 def test_supported_names_are_told_without_opening_and_lock_files_are_not_among_them() -> None:
     assert all(supported(f"Лекция 1{ending}") and supported(f"A{ending.upper()}") for ending in SUPPORTED)
     assert not any(map(supported, ["a.exe", "a", "~$report.docx", ".hidden.md", "a.png"]))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a script stands for LibreOffice")
+def test_old_office_files_go_through_libreoffice_where_it_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = docx.Document()
+    document.add_heading("Старый реферат", 1)
+    document.save(str(tmp_path / "new.docx"))
+    office = put(
+        tmp_path,
+        "soffice",
+        f'#!/bin/sh\nwhile [ "$1" != --outdir ]; do shift; done\ncp {tmp_path}/new.docx "$2/old.docx"\n',
+    )
+    office.chmod(0o755)
+    monkeypatch.setattr("rag.parsing.sniffing._in_ole", lambda path: "old word")
+    monkeypatch.setattr("rag.parsing.legacy.find_libreoffice", lambda: str(office))
+    old = put(tmp_path, "old.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600)
+    assert texts(parse(old, SETTINGS)) == ["Старый реферат"]
+    office.write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
+    assert "could not convert" in refused(old)

@@ -59,6 +59,7 @@ def test_without_any_other_the_time_of_the_file_is_its_date(tmp_path: Path) -> N
         ("Thermodynamics is about heat and work, and about how they turn into each other.", "en"),
         ("Die Thermodynamik handelt von Wärme und Arbeit und davon, wie sie ineinander übergehen.", "de"),
         ("x = 5", ""),
+        ("HTML Example XML Example Example Docs", ""),
     ],
 )
 def test_the_language_is_told_by_the_letters(text: str, language: str) -> None:

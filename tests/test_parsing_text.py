@@ -20,11 +20,13 @@ def test_blank_lines_part_paragraphs_and_lists_keep_their_lines(tmp_path: Path) 
 
 def test_underlined_numbered_and_named_lines_are_headings(tmp_path: Path) -> None:
     source = (
-        "Механика\n========\nтело\n\nЛекция 5. Импульс\n\nтекст\n\n5.1 Закон сохранения\n\nещё\n\n§ 3. Удар\n\nконец\n"
+        "Механика\n========\nтело\n\nВВЕДЕНИЕ В МЕХАНИКУ\n\nтут\n\nЛекция 5. Импульс\n\nтекст\n\n5.1 Закон "
+        "сохранения\n\nещё\n\n§ 3. Удар\n\nконец\n"
     )
     document = read(tmp_path, "a.txt", source)
     assert [b.heading for b in document.blocks if b.kind != "heading"] == [
         ("Механика",),
+        ("ВВЕДЕНИЕ В МЕХАНИКУ",),
         ("Лекция 5. Импульс",),
         ("Лекция 5. Импульс", "5.1 Закон сохранения"),
         ("Лекция 5. Импульс", "§ 3. Удар"),
@@ -32,7 +34,14 @@ def test_underlined_numbered_and_named_lines_are_headings(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "line", ["1. Купить хлеба.", "2024 год был тёплым", "Глава 2 рассказывает о том, что было.", "Лекции мне нравились"]
+    "line",
+    [
+        "1. Купить хлеба.",
+        "2024 год был тёплым",
+        "Глава 2 рассказывает о том, что было.",
+        "Лекции мне нравились",
+        "E = MC",
+    ],
 )
 def test_a_sentence_is_no_heading(tmp_path: Path, line: str) -> None:
     assert texts(read(tmp_path, "a.txt", f"Вступление\n\n{line}\n\nдальше\n"), "heading") == []

@@ -233,8 +233,10 @@ def test_short_bold_lines_are_the_headings_of_a_document_that_has_no_others(tmp_
     document.add_paragraph().add_run("Закон Ома").bold = True
     document.add_paragraph("Ток пропорционален напряжению.")
     document.add_paragraph().add_run("Это важное предложение.").bold = True
+    document.add_paragraph("ПЕРЕМЕННЫЙ ТОК")
+    document.add_paragraph("U = IR")
     result = parsed(tmp_path, document)
-    assert texts(result, "heading") == ["Закон Ома"]
+    assert texts(result, "heading") == ["Закон Ома", "ПЕРЕМЕННЫЙ ТОК"]
     assert block_with(result, "Ток").heading == ("Закон Ома",)
 
 

@@ -6,7 +6,7 @@ import csv
 import datetime
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from rag.parsing.text import read_text
 
 MAX_ROWS = 50_000
 MAX_COLUMNS = 200
+_UNNAMED = re.compile(r"(?:sheet|лист|table|аркуш)\s*\d*", re.IGNORECASE)
 _UNIT = re.compile(r'"([^"]{1,12})"|\[\$([^\]-]{1,5})[^\]]*\]|([$€£₽])')
 
 
@@ -49,9 +50,12 @@ def parse_sheet(path: Path) -> Draft:
     book = openpyxl.load_workbook(path, data_only=True, read_only=path.stat().st_size > 5_000_000)
     draft = Draft(meta=zipped_properties(path, "docProps/core.xml"))
     for sheet in book.worksheets:
-        draft.heading(sheet.title, 1)
         _fill_merged(sheet)
-        _add_sheet(draft, _limited(([_shown(cell) for cell in row] for row in sheet.iter_rows()), draft))
+        rows = list(_limited(([_shown(cell) for cell in row] for row in sheet.iter_rows()), draft))
+        draft.close_headings()
+        if any(map(any, rows)) and not _UNNAMED.fullmatch(sheet.title):
+            draft.heading(sheet.title, 1)
+        _add_sheet(draft, rows)
     book.close()
     return draft
 
@@ -89,7 +93,7 @@ def _limited(rows: Any, draft: Draft) -> Iterator[list[str]]:
         yield list(row[:MAX_COLUMNS])
 
 
-def _add_sheet(draft: Draft, rows: Iterator[list[str]]) -> None:
+def _add_sheet(draft: Draft, rows: Iterable[list[str]]) -> None:
     """Add the tables of a sheet. A single cell in the rows above a table is its caption."""
     part: list[list[str]] = []
     for row in [*rows, []]:

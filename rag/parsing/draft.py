@@ -104,15 +104,22 @@ class Draft:
         return ParsedDocument(tuple(self.blocks), self.meta, report)
 
 
-def is_fake_heading(text: str) -> bool:
-    """Whether a paragraph that is bold throughout is short enough, and ends so, that it names what follows."""
+def is_fake_heading(text: str, bold: bool = True) -> bool:
+    """Whether a paragraph that is bold or in capitals throughout is short enough, and ends so, that it names what
+    follows."""
     text = text.strip()
     return (
         1 < len(text) <= MAX_FAKE_HEADING
         and text[-1] not in ".,;:!?…"
         and "\n" not in text
-        and any(map(str.isalpha, text))
+        and (any(map(str.isalpha, text)) if bold else in_capitals(text))
     )
+
+
+def in_capitals(text: str) -> bool:
+    """Whether a text is written in capitals, as titles are; formulas and abbreviations are not enough."""
+    letters = sum(map(str.isalpha, text))
+    return text.isupper() and letters >= 5 and letters * 10 > 7 * len(text.replace(" ", ""))
 
 
 def _split_pages(text: str, page: int | None) -> tuple[str, tuple[Region, ...]]:

@@ -20,6 +20,8 @@ _NAMED = re.compile(r"(?<!\d)(0?[1-9]|[12]\d|3[01])[-_. ]+([^\W\d_]{3,10})[-_., 
 _MONTH = re.compile(r"(?<!\d)(19[5-9]\d|20\d\d)[-_.](0[1-9]|1[0-2])(?![\d])")
 _YEAR = re.compile(r"(?<!\d)(19[5-9]\d|20\d\d)(?!\d)")
 LANGUAGE_SAMPLE = 20_000
+FEW_LETTERS = 40
+SURE = 0.9
 
 
 def iso_date(text: str) -> str | None:
@@ -88,20 +90,21 @@ def language_of(text: str) -> str:
     the rest by langdetect, seeded so that it always says the same.
     """
     letters = [c for c in text.lower() if c.isalpha()]
-    if len(letters) < 20:
+    if len(letters) < FEW_LETTERS:
         return ""
     cyrillic = sum("а" <= c <= "я" or c in "ёіїєґў" for c in letters)
     if cyrillic * 2 > len(letters):
         ukrainian = sum(c in "іїєґ" for c in letters)
         return "uk" if ukrainian * 50 > cyrillic else "ru"
-    return _latin_language(text)
+    return _other_language(text)
 
 
-def _latin_language(text: str) -> str:
-    from langdetect import DetectorFactory, LangDetectException, detect
+def _other_language(text: str) -> str:
+    from langdetect import DetectorFactory, LangDetectException, detect_langs
 
     DetectorFactory.seed = 0
     try:
-        return str(detect(text[:5_000]))[:2]
+        best = detect_langs(text[:5_000])[0]
     except LangDetectException:
         return ""
+    return str(best.lang)[:2] if best.prob > SURE else ""

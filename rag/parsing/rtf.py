@@ -275,7 +275,7 @@ class _Reader:
             self._end_list()
             if self.state.level:
                 self.draft.heading(f"{line.label} {line.text}", self.state.level)
-            elif not any(level < 9 for level in self.levels.values()) and line.bold and is_fake_heading(line.text):
+            elif not any(level < 9 for level in self.levels.values()) and is_fake_heading(line.text, line.bold):
                 self.draft.heading(line.text, BOLD_LEVEL)
             else:
                 self.draft.add(line.text)

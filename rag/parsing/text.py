@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import dedent
 
 from rag.messages import msg
-from rag.parsing.draft import Draft
+from rag.parsing.draft import Draft, in_capitals
 from rag.parsing.encodings import Decoded, decode
 from rag.parsing.inline import reflow
 from rag.parsing.links import cut_data_uris, shrink_links
@@ -113,7 +113,7 @@ def heading_level(line: str) -> int:
     line = line.strip()
     if not line or line[-1] in ".,;:!?" or len(line) > 120:
         return 0
-    if _KEYWORD.fullmatch(line):
+    if _KEYWORD.fullmatch(line) or in_capitals(line):
         return 1
     if found := _NUMBERED.fullmatch(line):
         return 1 + len(found.group(1).split("."))

@@ -9,7 +9,7 @@ from rag.parsing.draft import make_table
 from rag.types import Table
 
 MAX_SPAN = 200
-LONGEST_CELL = 1_500
+LONGEST_CELL = 600  # characters, for each row that the table has
 _BLOCKS = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "article", "section", "blockquote", "pre")
 
 
@@ -20,7 +20,7 @@ def undo_layout(root: Any) -> None:
         width = max((len(list(_cells(row))) for row in rows), default=0)
         holds = any(node.tag in _BLOCKS for node in table.iterdescendants())
         longest = max((len(cell.text_content()) for row in rows for cell in _cells(row)), default=0)
-        if table.get("role") in ("presentation", "none") or width <= 1 or holds or longest > LONGEST_CELL:
+        if table.get("role") in ("presentation", "none") or width <= 1 or holds or longest > LONGEST_CELL * len(rows):
             for part in (table, *table.iterdescendants("caption", "thead", "tbody", "tfoot", "tr", "td", "th")):
                 part.tag = "div"
 

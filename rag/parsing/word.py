@@ -113,9 +113,9 @@ class _Reader:
         self._notes(found)
 
     def _level(self, node: Any, found: ParagraphText) -> int | None:
-        """In a document without any styled heading, short bold lines are its headings."""
+        """In a document without any styled heading, short lines in bold or in capitals are its headings."""
         level = self.styles.level(node)
-        if level is None and not self.has_headings and found.bold and is_fake_heading(found.text):
+        if level is None and not self.has_headings and is_fake_heading(found.text, found.bold):
             in_cell = any(a.tag in (W + "tc", W + "txbxContent") for a in node.iterancestors())
             return None if in_cell else BOLD_LEVEL
         return level
