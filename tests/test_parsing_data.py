@@ -9,7 +9,7 @@ import openpyxl
 import pytest
 
 from rag.parsing import parse
-from tests.documents import SETTINGS, only_table, put, read
+from tests.documents import SETTINGS, only_table, put, read, texts
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
@@ -84,3 +84,13 @@ def test_an_empty_workbook_has_no_text(tmp_path: Path) -> None:
     assert parse(tmp_path / "a.xlsx", SETTINGS).blocks == ()
     put(tmp_path, "b.csv", ",,\n,,\n")
     assert parse(tmp_path / "b.csv", SETTINGS).blocks == ()
+
+
+@pytest.mark.timeout(60)
+def test_one_stray_cell_far_out_does_not_make_billions_of_cells(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active["A1"], book.active["A2"], book.active["XFD1048576"] = "Планета", "Марс", "потеряно"
+    book.save(tmp_path / "a.xlsx")
+    document = parse(tmp_path / "a.xlsx", SETTINGS)
+    assert "Марс" in texts(document)[0]
+    assert "Only the first" in str(document.report.warnings[0])

@@ -67,3 +67,16 @@ def test_a_body_in_another_encoding_than_it_says(tmp_path: Path) -> None:
 def test_what_is_no_message_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ParsingError, match="e-mail"):
         read(tmp_path, "a.eml", "просто текст\n\nбез заголовков\n")
+
+
+def test_a_page_saved_as_a_web_archive_is_read_like_a_message(tmp_path: Path) -> None:
+    archive = (
+        "From: <Saved by Blink>\nSubject: Optics\nDate: Mon, 16 Sep 2024 10:00:00 -0000\nMIME-Version: 1.0\n"
+        'Content-Type: multipart/related; type="text/html"; boundary="B"\n\n--B\nContent-Type: text/html\n'
+        "Content-Transfer-Encoding: quoted-printable\n\n<html><body><h1>Lenses</h1><p>A lens bends "
+        "li=\nght.</p></body></html>\n"
+        "--B\nContent-Type: image/png\nContent-Location: x.png\n\nAAAA\n--B--\n"
+    )
+    document = read(tmp_path, "a.mhtml", archive)
+    assert texts(document)[-2:] == ["Lenses", "A lens bends light."]
+    assert document.report.warnings == ()

@@ -208,3 +208,12 @@ def test_hard_wrapped_lines_are_joined_and_meant_line_breaks_stay(tmp_path: Path
 )
 def test_lines_without_end_and_deep_nesting_are_survived(tmp_path: Path, source: str) -> None:
     assert whole(read(tmp_path, "a.md", source + "\n\nконец\n")).endswith("конец")
+
+
+def test_front_matter_that_would_unfold_to_gigabytes_does_not(tmp_path: Path) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
+    source = "\n".join(["---", *lines, "title: *a11", "tags: *a11", "---", "текст", ""])
+    document = read(tmp_path, "a.md", source)
+    assert (document.meta.title, document.meta.tags) == ("", ())
+    assert texts(document) == ["текст"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rag.errors import ParsingError
 from rag.parsing import parse
 from rag.types import ParsedDocument
 from tests.documents import SETTINGS, only_table, put_zip, texts
@@ -98,3 +99,21 @@ def test_stored_page_breaks_give_pages(tmp_path: Path) -> None:
 def test_properties_are_metadata(tmp_path: Path) -> None:
     meta = parsed(tmp_path, "<text:p>текст</text:p>").meta
     assert (meta.title, meta.author, meta.date, meta.date_source) == ("Реферат", "Анна Ли", "2021-05-06", "properties")
+
+
+def test_entities_that_would_unfold_to_gigabytes_do_not(tmp_path: Path) -> None:
+    entities = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 9}">' for i in range(1, 12))
+    content = (
+        f'<!DOCTYPE x [<!ENTITY e0 "ха">{entities}]><office:document-content {SPACES}><office:body>'
+        f"<office:text><text:p>до &e11; после</text:p></office:text></office:body></office:document-content>"
+    )
+    parts = {
+        "mimetype": "application/vnd.oasis.opendocument.text",
+        "META-INF/manifest.xml": "<manifest/>",
+        "content.xml": content,
+    }
+    try:
+        document = parse(put_zip(tmp_path, "a.odt", parts), SETTINGS)
+    except ParsingError:
+        return
+    assert len(texts(document)[0]) < 100

@@ -36,7 +36,7 @@ def serve(parser: Parse = parse) -> None:
             document = parser(path, settings, lambda done, total: send(answers, ("progress", done, total)))
             send(answers, ("document", document, peak_memory()))
         except KonspektError as error:
-            send(answers, ("error", error))
+            send(answers, ("error", error, peak_memory()))
 
 
 def _take_requests(requests: Requests) -> None:

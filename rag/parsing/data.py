@@ -17,6 +17,8 @@ from rag.parsing.text import read_text
 
 MAX_ROWS = 50_000
 MAX_COLUMNS = 200
+MAX_CELLS = 1_000_000
+MAX_MERGED = 10_000
 _UNNAMED = re.compile(r"(?:sheet|лист|table|аркуш)\s*\d*", re.IGNORECASE)
 _UNIT = re.compile(r'"([^"]{1,12})"|\[\$([^\]-]{1,5})[^\]]*\]|([$€£₽])')
 
@@ -47,11 +49,11 @@ def parse_sheet(path: Path) -> Draft:
     Formulas are read as the values that Excel stored."""
     import openpyxl
 
-    book = openpyxl.load_workbook(path, data_only=True, read_only=path.stat().st_size > 5_000_000)
+    book = openpyxl.load_workbook(path, data_only=True, read_only=path.stat().st_size > 2_000_000)
     draft = Draft(meta=zipped_properties(path, "docProps/core.xml"))
     for sheet in book.worksheets:
         _fill_merged(sheet)
-        rows = list(_limited(([_shown(cell) for cell in row] for row in sheet.iter_rows()), draft))
+        rows = list(_limited(_sheet_rows(sheet, draft), draft))
         draft.close_headings()
         if any(map(any, rows)) and not _UNNAMED.fullmatch(sheet.title):
             draft.heading(sheet.title, 1)
@@ -60,12 +62,24 @@ def parse_sheet(path: Path) -> Draft:
     return draft
 
 
+def _sheet_rows(sheet: Any, draft: Draft) -> Iterator[list[str]]:
+    """A sheet's rows. One stray cell far out makes a sheet of billions of cells: such sheets are cut."""
+    width = min(sheet.max_column or 1, MAX_COLUMNS)
+    height = min(sheet.max_row or 1, MAX_CELLS // width)
+    if height < min(sheet.max_row or 1, MAX_ROWS):
+        draft.warn(msg("Only the first {rows} rows of a table were read.", rows=height))
+    for row in sheet.iter_rows(max_row=height, max_col=width):
+        yield [_shown(cell) for cell in row]
+
+
 def _fill_merged(sheet: Any) -> None:
     """Give every cell of a merged range its value, as somebody sees it."""
     for area in list(getattr(sheet, "merged_cells", ())):
         sheet.unmerge_cells(str(area))
         first = sheet.cell(area.min_row, area.min_col)
-        for row in sheet.iter_rows(area.min_row, min(area.max_row, MAX_ROWS), area.min_col, area.max_col):
+        if area.size["rows"] * area.size["columns"] > MAX_MERGED:
+            continue
+        for row in sheet.iter_rows(area.min_row, area.max_row, area.min_col, area.max_col):
             for cell in row:
                 cell.value, cell.number_format = first.value, first.number_format
 

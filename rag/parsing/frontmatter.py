@@ -13,6 +13,7 @@ from rag.types import Meta
 
 _BLOCK = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 MAX_CHARS = 65_536
+MAX_ITEMS = 100
 DATES = ("date", "дата", "created", "published", "updated", "modified")
 
 
@@ -48,21 +49,22 @@ def _fields(source: str) -> dict[str, Any] | None:
 
 
 def _string(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(filter(None, map(_string, value)))
+    """One value, or a list of them, as text. Deeper nesting is no name; expanding it could fill the memory."""
+    if isinstance(value, list):
+        return ", ".join(text for item in value[:MAX_ITEMS] if not isinstance(item, list) and (text := _string(item)))
     if isinstance(value, dict):
-        return _string(value.get("name"))
-    return " ".join(str(value).split()) if value is not None else ""
+        value = value.get("name")
+    return " ".join(str(value).split()) if isinstance(value, str | int | float | datetime.date) else ""
 
 
 def _date(value: Any) -> str | None:
     if isinstance(value, datetime.date):
         return value.strftime("%Y-%m-%d")
-    return iso_date(str(value)) if value is not None else None
+    return iso_date(_string(value))
 
 
 def _tags(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         value = re.split(r"[,\s]+", value)
-    items: Iterable[Any] = value if isinstance(value, list | tuple) else ()
-    return tuple(dict.fromkeys(tag for item in items if (tag := str(item).strip().lstrip("#"))))
+    items: Iterable[Any] = value[:MAX_ITEMS] if isinstance(value, list) else ()
+    return tuple(dict.fromkeys(tag for item in items if (tag := _string(item).lstrip("#"))))

@@ -22,7 +22,8 @@ SUPPORTED: dict[str, Family] = {
     ".docx": "word", ".docm": "word", ".dotx": "word",
     ".pptx": "slides", ".pptm": "slides", ".ppsx": "slides",
     ".html": "web", ".htm": "web", ".xhtml": "web",
-    ".epub": "epub", ".odt": "odt", ".rtf": "rtf", ".ipynb": "notebook", ".eml": "email",
+    ".epub": "epub", ".odt": "odt", ".rtf": "rtf", ".ipynb": "notebook",
+    ".eml": "email", ".mht": "email", ".mhtml": "email",
     ".csv": "csv", ".tsv": "csv", ".xlsx": "sheet", ".xlsm": "sheet",
     ".doc": "old word", ".ppt": "old slides",
 }  # fmt: skip

@@ -137,7 +137,8 @@ def _converse(
             case ("document", ParsedDocument() as document, int() as peak):
                 child.worn = peak > WORN
                 return document
-            case ("error", KonspektError() as error):
+            case ("error", KonspektError() as error, int() as peak):
+                child.worn = peak > WORN
                 raise error
 
 
