@@ -10,5 +10,9 @@ _FUNCTION_STEMS = frozenset(tokens(" ".join(STOP_WORDS)))
 
 def content(text: str) -> frozenset[str]:
     """Return the stems that carry meaning, numbers included; all stems where nothing else is left."""
-    found = frozenset(tokens(text))
-    return (found - _FUNCTION_STEMS) or found
+    return meaningful(text) or frozenset(tokens(text))
+
+
+def meaningful(text: str) -> frozenset[str]:
+    """Return the stems that carry meaning, perhaps none."""
+    return frozenset(tokens(text)) - _FUNCTION_STEMS

@@ -8,58 +8,49 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise, takewhile
 
-from rag.answering.content_words import content
-from rag.answering.facts import facts
+from rag.answering.content_words import content, meaningful
+from rag.answering.facts import Fact, facts
 from rag.answering.names import same_name
-from rag.retrieval.words import Word, fold, tokens, words
+from rag.answering.opposites import turned_round
+from rag.retrieval.words import Word, fold, words
 
-_NEGATIONS = frozenset("не ни нет нельзя без никогда not no never without cannot nor neither".split())
+_NEGATIONS = frozenset(("не", "ни", "нельзя", "без", "никогда", "not", "no", "never", "without", "cannot", "nor", "neither"))
+_AFTERWARDS = frozenset(("нет", "отсутствует", "отсутствуют", "none"))  # these negate what stands before them
 _SHORT_NEGATION = re.compile(r"\b(\w+)n['’]t\b", re.IGNORECASE)
-_REACH = 2  # words between a negation and what it negates
-_OPPOSITES = (
-    "increase increases increased rise rises rose grow grows grew raise raises higher more greater above upper maximum before first",
-    "decrease decreases decreased fall falls fell shrink shrinks shrank lower lowers lower less smaller below lower minimum after last",
-    "увеличивает увеличивается растёт растет возрастает повышает повышается выше больше максимум максимальный до сильнее быстрее",
-    "уменьшает уменьшается падает снижает снижается понижает понижается ниже меньше минимум минимальный после слабее медленнее",
-)
-_DIRECTIONS = tuple(frozenset(fold(line).split()) for line in _OPPOSITES)
+_NO_NEGATION = re.compile(r"\b(?:не только|не менее|не более|not only|no less|no more|не просто)\b", re.IGNORECASE)
+_FAR_FEWER = 0.25
+_REACH = 2  # words that carry meaning
 
 
 def opposed(claim: str, stretch: str) -> bool:
     """Tell whether one negates what the other asserts, or names the other direction ("increases" / "decreases")."""
     mine, theirs = _negated(claim), _negated(stretch)
     shared = content(claim) & content(stretch)
-    if any((stem in mine) != (stem in theirs) for stem in shared if stem in mine | theirs):
+    if any((stem in mine) != (stem in theirs) for stem in shared & (mine | theirs)):
         return True
-    here, there = set(fold(claim).split()), set(fold(stretch).split())
-    for up, down in (_DIRECTIONS[0:2], _DIRECTIONS[2:4]):
-        for one, other in ((up, down), (down, up)):
-            if here & one and not here & other and there & other and not there & one:
-                return True
-    return False
+    return turned_round(fold(claim), fold(stretch))
 
 
 def _negated(text: str) -> frozenset[str]:
     found: set[str] = set()
-    row = tokens_in_order(_SHORT_NEGATION.sub(r"\1 not", text))
+    row = re.findall(r"\w+", fold(_NO_NEGATION.sub(" ", _SHORT_NEGATION.sub(r"\1 not", text))))
     for i, word in enumerate(row):
-        if word in _NEGATIONS:
-            following = [other for other in row[i + 1 : i + 1 + _REACH] if other not in _NEGATIONS]
-            found.update(stem for other in following for stem in tokens(other) if stem in content(other))
+        if word in _NEGATIONS or word in _AFTERWARDS:
+            reached = row[i + 1 :] if word in _NEGATIONS else row[:i][::-1]
+            told = [stems for stems in map(meaningful, reached) if stems]
+            found.update(stem for stems in told[:_REACH] for stem in stems)
     return frozenset(found)
-
-
-def tokens_in_order(text: str) -> list[str]:
-    """Folded words as they follow each other."""
-    return re.findall(r"\w+", fold(text))
 
 
 def replaced_opening(claim: str, passages: Sequence[str]) -> tuple[int, int] | None:
     """Return the span of a sentence's first word where the passages put another name before the same next word:
     "Denmark gained ..." where they say "Sweden gained ...". A first word's capital alone proves no name."""
     row = words(claim)
-    if len(row) < 2 or not row[0].surface[0].isupper() or not content(row[0].surface) & set(row[0].stems):
+    if len(row) < 2 or not row[0].surface[0].isupper() or not meaningful(row[0].surface):
         return None
     first, following = row[0], row[1]
     found = False
@@ -72,28 +63,73 @@ def replaced_opening(claim: str, passages: Sequence[str]) -> tuple[int, int] | N
 
 
 def _pairs(row: Sequence[Word]) -> Iterator[tuple[Word, Word]]:
-    return zip(row, row[1:], strict=False)
+    return pairwise(row)
 
 
 def _names(word: Word, claim: Sequence[Word]) -> bool:
-    return word.surface[0].isupper() and bool(content(word.surface)) and not any(word.stems == other.stems for other in claim)
+    known = any(word.stems == other.stems for other in claim)
+    return word.surface[0].isupper() and bool(meaningful(word.surface)) and not known
 
 
 def swapped_numbers(claim: str, passages: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the numbers of a sentence that the passages give to something else: the word after the number stands there
-    after other numbers, and never after this one ("11 interceptions" where they say "24 interceptions and 11 sacks")."""
+    """Return the numbers of a sentence that the passages give to something else: the words after the number stand there
+    after other numbers, and this number before other words ("11 interceptions" for "24 interceptions and 11 sacks")."""
     counted = [pair for passage in passages for pair in _counted(passage)]
     found = []
-    for start, end, values, noun in _counted(claim):
-        same = [their_values for _, _, their_values, their_noun in counted if their_noun == noun]
-        if same and not any(values & their_values for their_values in same):
-            found.append((start, end))
+    for mine in _counted(claim):
+        # "32-bit window": the first word is only a unit. "Second law of Newton": the words after an ordinal vary.
+        lengths = (1, 2) if claim[mine.start].isdigit() else (1,)
+        if any(_elsewhere(mine, counted, length) for length in lengths):
+            found.append((mine.start, mine.end))
     return found
 
 
-def _counted(text: str) -> Iterator[tuple[int, int, frozenset[object], str]]:
-    """Numbers with the stem of what they count: the next word, if it carries meaning and is no number itself."""
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A number with the stems of the words after it, in order, that say what it counts."""
+
+    start: int
+    end: int
+    values: frozenset[Fraction]
+    what: tuple[str, ...]
+
+
+def _elsewhere(mine: _Counted, theirs: Sequence[_Counted], length: int) -> bool:
+    what = mine.what[:length]
+    if len(what) < length:
+        return False
+    same = [bool(mine.values & other.values) for other in theirs if other.what[:length] == what]
+    places = [other.what[:length] for other in theirs if mine.values & other.values]
+    return bool(same) and not any(same) and bool(places) and all(len(place) == length and place != what for place in places)
+
+
+def _counted(text: str) -> Iterator[_Counted]:
     for fact in facts(text):
-        following = re.match(r"[ \u00a0-]{0,2}([^\W\d_]{3,})", text[fact.end :])
-        if fact.kind == "number" and following and content(following.group(1)) == frozenset(tokens(following.group(1))):
-            yield fact.start, fact.end, frozenset(fact.values), tokens(following.group(1))[0]
+        if fact.kind == "number":
+            following = re.match(r"(?:[ \u00a0-]{0,2}[^\W\d_]{3,}){0,2}", text[fact.end :])
+            told = [meaningful(word) for word in re.findall(r"\w+", following.group() if following else "")]
+            yield _Counted(fact.start, fact.end, fact.values, tuple(min(stems) for stems in takewhile(bool, told)))
+
+
+def misplaced_numbers(claim: str, stretches: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the years of a sentence whose own stretch of evidence is another one than the sentence's: the stretch that
+    shares most of its words holds a different year, and those that hold this one share far fewer."""
+    wanted = frozenset(stem for stem in meaningful(claim) if not stem.isdigit())
+    if not wanted:
+        return []
+    dated = []
+    for stretch in stretches:
+        years = {fact.values for fact in facts(stretch) if _is_year(fact)}
+        if years:
+            dated.append((len(wanted & meaningful(stretch)) / len(wanted), years))
+    share, best = max(dated, key=lambda pair: pair[0], default=(0.0, set()))
+    found = []
+    for fact in facts(claim):
+        own = [share_there for share_there, years in dated if fact.values in years]
+        if _is_year(fact) and own and fact.values not in best and share - max(own) >= _FAR_FEWER:
+            found.append((fact.start, fact.end))
+    return found
+
+
+def _is_year(fact: Fact) -> bool:
+    return fact.kind == "number" and any(1000 <= value <= 2100 and value.denominator == 1 for value in fact.values)

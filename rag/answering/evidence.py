@@ -76,11 +76,13 @@ def _holds(passage: Evidence, fact: Fact, written: str) -> bool:
     if fact.kind == "formula":
         return fact.key in folded_formula(passage.everything)
     if fact.kind == "date":
-        return any(_same_date(fact, other) for other in passage.facts if other.kind == "date")
+        same = [other for other in passage.facts if other.kind == "date" and _same_date(fact, other)]
+        year_there = not fact.key or any(other.key for other in same) or Fraction(fact.key) in passage.values
+        return bool(same) and year_there
     if fact.kind == "number":
         return bool(fact.values & passage.values)
     if fact.key.isupper() or any(char.isdigit() for char in fact.key):
-        return fact.key.casefold().replace("-", "") in passage.codes or _initials(fact.key, passage.everything)
+        return folded_formula(fact.key).replace("-", "") in passage.codes or _initials(fact.key, passage.everything)
     return any(same_name(written, word) for word in passage.words)
 
 

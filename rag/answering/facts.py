@@ -35,9 +35,10 @@ _NAMED_DATE = re.compile(
     rf"\b(?:(?P<d1>\d{{1,2}})(?:-?(?:st|nd|rd|th|го|е))?\s+(?:of\s+)?)?(?P<month>{_MONTH})\b\.?(?:\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?=[\s,.;)]|$))?",
     re.IGNORECASE,
 )
-_DOTTED_DATE = re.compile(r"(?<![\d.,])(?P<d>\d{1,2})[./](?P<m>\d{1,2})(?:[./](?P<y>\d{4}|\d{2}))?(?![\d.])|\b(?P<y2>\d{4})-(?P<m2>\d\d)-(?P<d3>\d\d)\b")
+_DOTTED_DATE = re.compile(r"(?<![\d.,])(?P<d>\d{1,2})[./](?P<m>\d{1,2})(?:[./](?P<y>\d{4}|\d{2}))?(?!\d|[./]\d)|\b(?P<y2>\d{4})-(?P<m2>\d\d)-(?P<d3>\d\d)\b")
 _FORMULA = re.compile(
     r"\$\$.+?\$\$|\$(?!\s)[^$\n]+?(?<!\s)\$(?!\d)|\\\[.+?\\\]|\\\(.+?\\\)|`[^`\n]+`"
+    r"|[^\s,;:()\[\]]*\w\([^()\s]*[-+*/^][^()\s]*\)|\b\w+(?:[\^*+][\w(){}]+)+"
     r"|[^\s,;:()\[\]]*\w\)?\s*(?:=|≤|≥|<=|>=|≠|≈)\s*[^\s,;]+(?:\s*[-+*/·×^]\s*[^\s,;]+)*|\b[OΘΩ]\([^()]*(?:\([^()]*\)[^()]*)*\)",
     re.DOTALL,
 )
@@ -49,7 +50,7 @@ _OPENERS = frozenset(
     "а в во на из от до для при по за у с со и но или если когда где после до во время это этот эта эти тот та те он она оно они мы его "
     "её их там здесь что кто как почему не нет все всё каждый оба один также тогда так поэтому однако кроме согласно именно".split()
 )
-_STARTS_SENTENCE = re.compile(r"(?:\A|[.!?…:;]|\n|[-•*–—]\s|\d[.)])[\s«\"“'(\[*_]*\Z")
+_STARTS_SENTENCE = re.compile(r"(?:\A|[.!?…:;]|\n\s*(?:[-•*–—]\s|\d+[.)])?|\A\s*(?:[-•*–—]\s|\d+[.)]))[\s«\"“'(\[*_]*\Z")
 _MATH = {
     "\\times": "*", "\\cdot": "*", "×": "*", "·": "*", "−": "-", "–": "-", "\\leq": "≤", "\\le": "≤", "<=": "≤", "\\geq": "≥", "\\ge": "≥", ">=": "≥",
     "\\neq": "≠", "\\ne": "≠", "!=": "≠", "\\approx": "≈", "\\infty": "∞", "\\pi": "π", "\\lambda": "λ", "\\mu": "μ", "\\sigma": "σ", "\\alpha": "α",
@@ -89,7 +90,9 @@ def _dates(text: str) -> Iterator[Fact]:
         day = match.group("d1") or match.group("d2")
         if name.lower() in ("may", "march", "mar", "mart", "jan", "jun", "sep", "dec", "oct", "nov", "aug", "apr", "feb") and not day and not _month_like(text, match):
             continue
-        yield Fact("date", *match.span(), date=(int(day) if day else None, _month_number(name)))
+        year = re.match(r",?\s+(\d{4})\b", text[match.end() :])
+        date = (int(day) if day else None, _month_number(name))
+        yield Fact("date", *match.span(), key=year.group(1) if year else "", date=date)
     for match in _DOTTED_DATE.finditer(text):
         day, month = match.group("d") or match.group("d3"), match.group("m") or match.group("m2")
         year = match.group("y") or match.group("y2")

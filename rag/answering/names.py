@@ -12,8 +12,11 @@ _LATIN_OF = str.maketrans({
     "н": "n", "о": "o", "п": "p", "р": "r", "с": "s", "т": "t", "у": "u", "ф": "f", "х": "h", "ц": "c", "ч": "ch", "ш": "sh", "щ": "sh", "ъ": "",
     "ы": "i", "ь": "", "э": "e", "ю": "iu", "я": "ia",
 })
-_ENDINGS = 3  # Russian case endings of surnames: "Брюер" / "Брюером", "Ленинский" / "Ленинского"
-_SAME_SOUND = 0.72
+# Russian case endings of names: "Брюер" / "Брюером", "Ленинский" / "Ленинского"
+_ENDINGS = frozenset(
+    " а у ом е ы и ов ам ами ах я ю ем ей ой ою ий ый ая яя ое ее ого его ому ему ым им их ых ыми ими ую юю й ь ью ии ию ия ием".split(" ")
+)
+_SAME_SOUND = 0.64
 
 
 @lru_cache(maxsize=4096)
@@ -41,7 +44,7 @@ def same_name(one: str, other: str) -> bool:
     if not _cyrillic(a):
         return a.rstrip("s") == b.rstrip("s") and len(a) > 3
     shared = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    return shared >= 3 and shared >= len(a) - _ENDINGS and shared >= len(b) - _ENDINGS and shared >= max(len(a), len(b)) / 2
+    return shared >= 3 and a[shared:] in _ENDINGS and b[shared:] in _ENDINGS
 
 
 def _sounds_alike(a: str, b: str) -> bool:

@@ -57,11 +57,12 @@ def support(claim: str, vector: Vectors | None, cited: Sequence[Evidence], certa
     found = features(claim, vector, cited)
     bonus = 1.0 if certain else 0.0
     if found.meaning is None:
-        return _squashed(7.0 * (0.6 * found.pair + 0.4 * found.whole) + bonus - 4.0)
-    if found.foreign:
-        return _squashed(60.0 * (found.meaning - 0.86) + bonus)
-    score = _squashed(5.0 * found.pair + 2.0 * found.whole + 20.0 * (found.meaning - 0.88) + bonus - 4.5)
-    return min(score, _OPPOSED) if found.opposed else score
+        score = 7.0 * (0.6 * found.pair + 0.4 * found.whole) + bonus - 4.0
+    elif found.foreign:
+        score = 60.0 * (found.meaning - 0.86) + bonus
+    else:
+        score = 5.0 * found.pair + 2.0 * found.whole + 20.0 * (found.meaning - 0.88) + bonus - 4.5
+    return min(_squashed(score), _OPPOSED) if found.opposed else _squashed(score)
 
 
 def _squashed(value: float) -> float:

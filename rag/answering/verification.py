@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from rag.answering.citations import citations, shown_text
 from rag.answering.content_words import content
-from rag.answering.contradiction import replaced_opening, swapped_numbers
+from rag.answering.contradiction import misplaced_numbers, replaced_opening, swapped_numbers
 from rag.answering.evidence import Evidence, evidence, holds
 from rag.answering.facts import facts
 from rag.answering.phrases import says_no_answer
@@ -82,7 +82,8 @@ def missing_facts(claim: str, cited: Sequence[Evidence]) -> tuple[tuple[int, int
     }
     texts = [passage.everything for passage in cited]
     opening = replaced_opening(claim, texts) if cited else None
-    return tuple(sorted(missing | set(swapped_numbers(claim, texts)) | ({opening} if opening else set())))
+    misplaced = misplaced_numbers(claim, [text for passage in cited for text in passage.texts])
+    return tuple(sorted(missing.union(swapped_numbers(claim, texts), misplaced, [opening] if opening else [])))
 
 
 def claims_of(text: str) -> list[tuple[int, int, tuple[int, ...]]]:
