@@ -1,5 +1,7 @@
 """The Library page: put files in, see how each was read, take files out."""
 
+from html import escape
+
 import streamlit as st
 
 from pages.ui.files import files_view
@@ -9,8 +11,7 @@ from pages.ui.uploads import uploader
 
 with frame("Library") as library:
     uploader(library, "library")
-    with st.container(key="folder", horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(_("Files dropped into this folder are read by themselves:"))
-        st.code(str(library.paths.notes), language=None, wrap_lines=True, width="content")
+    folder = escape(_("Files in this folder are read by themselves:"))
+    st.html(f'<div class="k-facts">{folder} <code>{escape(str(library.paths.notes))}</code></div>')
     beat = 1.0 if is_busy(library.status()) else 4.0
     st.fragment(run_every=beat, key="files")(files_view)(library)

@@ -148,8 +148,9 @@ def _stage_text(answer: Answer) -> str:
 
 def _about(library: Library, answer: Answer, result: SearchResult) -> None:
     st.html(f'<div class="k-about">{" · ".join(escape(part) for part in _facts(answer, result))}</div>')
-    for question in result.sub_questions:
-        st.html(f'<div class="k-sub">↳ {escape(question)}</div>')
+    if result.sub_questions:
+        parts = " · ".join(escape(question) for question in result.sub_questions)
+        st.html(f'<div class="k-sub">↳ {parts}</div>')
     for warning in answer.warnings:
         notice("careful", tell(warning))
     if answer.answered_by == "quotes" and not library.settings.quotes_only:
