@@ -12,7 +12,7 @@ from rag.parsing.layout import Fragment, Piece, Rule, union
 from rag.parsing.pdf_lines import inline_text
 from rag.types import BBox
 
-_BARE = re.compile(r"[−-]?[^\s()+−·=<>/,|-]+|[^\s()+−·=/]*\([^()]*\)")
+_BARE = re.compile(r"[−-]?[^\s()+−·=<>/,|-]+|[^\W\d_][^\s()+−·=/]*\([^()]*\)")
 _WORD = re.compile(r"[^\W\d_]{3}")
 _OVERLINE = "\u0305"
 _LONGEST_BAR = 0.6

@@ -97,7 +97,7 @@ def lowered(text: str, *, formula: bool) -> str:
 
 def _script(text: str, forms: dict[str, str], mark: str, formula: bool) -> str:
     bare = text.strip().replace(" ", "")
-    if not bare:
+    if not bare or not bare.strip("′'*∗"):
         return text
     simple = all(ch in forms for ch in bare)
     if simple and (formula or bare.strip("+−-").isdigit()):

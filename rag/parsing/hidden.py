@@ -40,10 +40,15 @@ class HiddenText:
     def _pictures(self) -> list[dict[str, Any]]:
         return self._page.get_image_info() if self._page.get_images() else []
 
+    @property
+    def pictured(self) -> float:
+        """The share of the page that its largest picture takes."""
+        area = abs(self._page.rect.get_area()) or 1.0
+        return max((_area(picture["bbox"]) / area for picture in self._pictures), default=0.0)
+
     @cached_property
     def _is_scan(self) -> bool:
-        area = abs(self._page.rect.get_area()) or 1.0
-        return any(_area(picture["bbox"]) > _WHOLE_PAGE * area for picture in self._pictures)
+        return self.pictured > _WHOLE_PAGE
 
     @cached_property
     def _grey(self) -> Any:

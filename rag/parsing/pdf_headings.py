@@ -34,9 +34,11 @@ class OutlineEntry:
 
 def heading_levels(pages: Sequence[PageLayout], outline: Sequence[OutlineEntry]) -> dict[int, int]:
     """Return the level (1 = outermost) of every heading line, by the line's id()."""
-    body = body_size(pages)
+    body = {ocr: body_size([page for page in pages if page.ocr is ocr]) for ocr in (False, True)}
     by_outline = _from_outline(pages, outline)
-    looks = {id(line): line for page in pages for column in page.columns for line in _candidates(column, body)}
+    looks = {
+        id(line): line for page in pages for column in page.columns for line in _candidates(column, body[page.ocr])
+    }
     if not by_outline:
         return _ranked(looks)
     return by_outline | _under_outline(looks, by_outline, pages)

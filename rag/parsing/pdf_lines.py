@@ -13,7 +13,7 @@ _SCRIPT = 0.85
 _BIG_OPERATORS = frozenset("∑∏∐∫∬∭∮⋃⋂⋁⋀→⟶⇒⟹=−↔⇔")
 _CYRILLIC = re.compile(r"[А-Яа-яЁё]")
 _LETTER = re.compile(r"[^\W\d_]")
-_VECTOR = re.compile(r"®\s?([^\W\d_])")
+_VECTOR = re.compile("\u20d7\\s?([^\\W\\d_])")
 _RELATION = re.compile(r"\s*([−=]?[=≤≥≈≠∈∉⊂⊃⇒⟹]+)\s*")
 _COMBINING = dict(zip("´`¨ˆ˜¸ˇ˘˚˝", "\u0301\u0300\u0308\u0302\u0303\u0327\u030c\u0306\u030a\u030b", strict=True))
 _ACCENT = re.compile(r"([´`¨ˆ˜¸ˇ˘˚˝])\s?([A-Za-zı])")

@@ -42,7 +42,7 @@ def course_of(header: Sequence[str], pages: int) -> tuple[str, ...]:
 
     Only a header of several parts over a short file is taken for one of lecture notes.
     """
-    if len(header) < 2 or pages > _MOST_LECTURE_PAGES:
+    if not 2 <= len(header) <= 5 or sum(map(len, header)) > 160 or pages > _MOST_LECTURE_PAGES:
         return ()
     cells: list[str] = []
     for cell in header:

@@ -12,6 +12,7 @@ from rag.parsing.hidden import HiddenText
 from rag.parsing.layout import Fragment, Piece, Rule, turned, union
 from rag.types import BBox
 
+ARROW = "\u20d7"
 _BOLD, _ITALIC, _MONO = 16, 2, 8
 _BOLD_NAME = re.compile(r"bold|black|heavy|semibold|demi|[a-z]bx\d|^(CM|SF|LM)\w?BX", re.IGNORECASE)
 _THICKEST_RULE = 3.0
@@ -23,19 +24,23 @@ _WIDE_GAP = re.compile(r"\s{3,}")
 class PageText:
     """A page as read: size in points as shown, its fragments in drawing order, those that run in another direction,
     the straight lines drawn on it, the hidden characters left out, and the quarter turns (clockwise) of the page as shown
-    that set its text upright. All places are those of the upright page."""
+    that set its text upright. All places are those of the upright page. `pictured` is the share of the page that its
+    largest picture takes, `drawn` the count of drawn shapes."""
 
     width: float
     height: float
     fragments: tuple[Fragment, ...]
     aside: tuple[Fragment, ...]
     rules: tuple[Rule, ...]
-    hidden: int
+    hidden: int = 0
     turns: int = 0
+    pictured: float = 0.0
+    drawn: int = 0
 
     @property
-    def letters(self) -> int:
-        return sum(len(piece.text) for f in (*self.fragments, *self.aside) for piece in f.pieces)
+    def text(self) -> str:
+        """All text, unordered."""
+        return " ".join(piece.text for f in (*self.fragments, *self.aside) for piece in f.pieces)
 
 
 def read_page(page: Any) -> PageText:
@@ -54,7 +59,8 @@ def read_page(page: Any) -> PageText:
             (fragments if _way(line) == turns else aside).append(fragment)
     rules = tuple(_rules(vectors, turns, size)) if len(vectors) <= _MOST_VECTORS else ()
     return PageText(
-        *shown, tuple(_without_doubles(fragments)), tuple(aside), rules, hidden.characters, (turns - rotated) % 4
+        *shown, tuple(_without_doubles(fragments)), tuple(aside), rules, hidden.characters, (turns - rotated) % 4,
+        hidden.pictured, len(vectors),
     )
 
 
@@ -121,8 +127,8 @@ def _apart(a: Piece, b: Piece) -> bool:
 
 
 def _is_arrow(piece: Piece) -> bool:
-    """A vector's arrow comes as "®" before the letter under it."""
-    return piece.math and piece.text.strip() == "®"
+    """A vector's arrow comes before the letter under it."""
+    return piece.text.strip() == ARROW
 
 
 def _pieces(span: dict[str, Any], turns: int, page: tuple[float, float]) -> Iterator[Piece]:
@@ -139,6 +145,8 @@ def _pieces(span: dict[str, Any], turns: int, page: tuple[float, float]) -> Iter
         base, rise, fall = base + size, 1.0, -0.4
     for raw, box in _stretches(span):
         text = clean(raw, font)
+        if math:
+            text = text.replace("®", ARROW)  # what Libertine's arrow accent comes as
         if text:
             x0, _, x1, _ = turned(box, *page, turns)
             seen = (x0, base - rise * size, x1, base - fall * size)

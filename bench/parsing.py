@@ -1,0 +1,267 @@
+"""Parsing: pages a second per format, peak memory for a long PDF, OCR error rates per cleaning step.
+
+    python bench/parsing.py [speed|memory|ocr ...] [--data ../shared/data]
+
+Each part runs alone where named. The error rate of OCR is the edit distance over the length of the known text, white
+space folded, on pages that are drawn here: the smaller, the better.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import random
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pymupdf
+from PIL import Image, ImageFilter
+
+from rag.errors import ParsingError
+from rag.parsing import SUPPORTED, ParseSettings, parse
+from rag.parsing.layout import Fragment
+from rag.parsing.ocr import missing, recognise
+from rag.parsing.ocr_image import Grey, prepared
+from rag.parsing.ocr_layout import fragments_of
+from rag.parsing.pdf_layout import laid_out
+from rag.parsing.pdf_text import PageText
+
+A4 = (595.0, 842.0)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", choices=["speed", "memory", "ocr", []], help="what to measure; all if none")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    options = parser.parse_args()
+    parts = options.parts or ["speed", "memory", "ocr"]
+    if not options.data.is_dir() and ("speed" in parts or "ocr" in parts):
+        print(f"No data folder {options.data}: name it with --data.", file=sys.stderr)
+        return 1
+    if "speed" in parts:
+        speed(options.data)
+    if "memory" in parts:
+        memory()
+    if "ocr" in parts:
+        ocr(options.data)
+    return 0
+
+
+# Speed: every file of the data folder that Konspekt reads, by format.
+
+
+def speed(data: Path) -> None:
+    """Print pages (files, where a format has no pages) and characters a second for each format."""
+    files = sorted(p for p in data.rglob("*") if p.suffix.lower() in SUPPORTED)
+    parse_all(files[:1])  # imports are not counted
+    by_format: dict[str, list[Path]] = defaultdict(list)
+    for path in files:
+        kind = path.parent.name if path.parent.name == "financebench" else path.suffix.lower()
+        by_format[kind].append(path)
+    print("format          files  pages  failed  pages/s  cpu pages/s  characters/s")
+    for kind, paths in sorted(by_format.items()):
+        wall, cpu = time.perf_counter(), time.process_time()
+        pages, characters, failed = parse_all(paths)
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        print(f"{kind:15} {len(paths):5}  {pages:5}  {failed:6}  {pages / wall:7.1f}  {pages / cpu:11.1f}  "
+              f"{characters / wall:12,.0f}")
+
+
+def parse_all(paths: list[Path]) -> tuple[int, int, int]:
+    """Return pages (1 a file without pages), characters and failures of parsing the files."""
+    pages = characters = failed = 0
+    for path in paths:
+        try:
+            document = parse(path, ParseSettings())
+        except ParsingError:
+            failed += 1
+            continue
+        pages += document.report.pages or 1
+        characters += sum(len(block.text) for block in document.blocks)
+    return pages, characters, failed
+
+
+# Memory: one PDF of 800 dense pages, in a process of its own.
+
+
+def memory(pages: int = 800) -> None:
+    """Print how far the memory of a fresh process grows while it parses a PDF of that many pages."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "long.pdf"
+        _long_pdf(path, pages)
+        context = multiprocessing.get_context("spawn")
+        reader, writer = context.Pipe(duplex=False)
+        process = context.Process(target=_parse_and_measure, args=(path, writer))
+        process.start()
+        before, after, blocks, seconds = reader.recv()
+        process.join()
+    print(f"{pages} pages, {blocks} blocks in {seconds:.1f} s: {before:.0f} MB before, {after:.0f} MB at the peak, "
+          f"grown by {after - before:.0f} MB")
+
+
+def _long_pdf(path: Path, pages: int) -> None:
+    chance = random.Random(7)
+    words = "поле заряд сила точка тело масса время закон теорема функция ряд предел интеграл множество".split()
+    document = pymupdf.open()
+    for number in range(pages):
+        page = document.new_page()
+        writer = pymupdf.TextWriter(page.rect)
+        for line in range(52):
+            text = " ".join(chance.choice(words) for _ in range(13))
+            writer.append((50, 60 + 14 * line), f"{text} {number}", font=pymupdf.Font("cjk"), fontsize=9)
+        writer.write_text(page)
+    document.subset_fonts()
+    document.save(path, deflate=True)
+
+
+def _parse_and_measure(path: Path, writer: multiprocessing.connection.Connection) -> None:
+    import resource
+
+    def peak() -> float:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+
+    with tempfile.TemporaryDirectory() as folder:
+        short = Path(folder) / "short.pdf"
+        _long_pdf(short, 1)
+        parse(short, ParseSettings())
+    before, start = peak(), time.perf_counter()
+    document = parse(path, ParseSettings())
+    writer.send((before, peak(), len(document.blocks), time.perf_counter() - start))
+
+
+# OCR: pages of known text, spoiled in known ways, read with one cleaning step more each time.
+
+
+@dataclass(frozen=True)
+class Spoiled:
+    """A way to spoil a page: what it is called, and what it does to a grey picture of 150 dots an inch."""
+
+    name: str
+    spoil: Callable[[Grey, np.random.Generator], Grey]
+
+
+def ocr(data: Path) -> None:
+    """Print the error rate of each kind of page after each further step."""
+    problem = missing("rus+eng")
+    if problem:
+        print(problem)
+        return
+    steps = ["150 dpi", "3x", "+ deskew", "+ black/white", "+ lines joined", "+ specks dropped"]
+    print("page                 " + "  ".join(f"{step:>16}" for step in steps))
+    totals = np.zeros(len(steps))
+    count = 0
+    for language in ("ru", "en"):
+        text = _known_text(data, language)
+        for kind in SPOILED:
+            picture = kind.spoil(_page_picture(text, staves=kind.name == "music"), np.random.default_rng(3))
+            rates = [error_rate(read(picture, step), text) for step in range(len(steps))]
+            totals, count = totals + rates, count + 1
+            print(f"{kind.name + ', ' + language:20} " + "  ".join(f"{rate:16.4f}" for rate in rates), flush=True)
+    print(f"{'mean':20} " + "  ".join(f"{rate:16.4f}" for rate in totals / count))
+
+
+def read(picture: Grey, step: int) -> str:
+    """Read a picture of 150 dpi with the first `step` steps."""
+    scale = 150 / 72
+    if step >= 1:
+        larger = (round(picture.shape[1] * 3 / scale), round(picture.shape[0] * 3 / scale))
+        picture = np.asarray(Image.fromarray(picture).resize(larger, Image.Resampling.BICUBIC))
+        scale = 3.0
+    ready, _ = prepared(picture, deskew=step >= 2, binarise=step >= 3)
+    words = recognise(np.ascontiguousarray(ready), "rus+eng", round(72 * scale))
+    if step < 4:
+        return " ".join(word.text for word in words)
+    fragments = fragments_of(words, scale, join_lines=True, drop_specks=step >= 5)
+    return _in_order(fragments)
+
+
+def _in_order(fragments: list[Fragment]) -> str:
+    page = laid_out(PageText(*A4, tuple(fragments), (), ()), 1, ocr=True)
+    return " ".join(line.text for line in page.lines)
+
+
+def error_rate(read_text: str, known: str) -> float:
+    """Edit distance between two texts over the length of the known one, white space folded."""
+    a, b = " ".join(read_text.split()), " ".join(known.split())
+    row = np.arange(len(b) + 1)
+    codes = np.frombuffer(b.encode("utf-32-le"), np.uint32)
+    for ch in a:
+        cost = np.minimum(row[1:] + 1, row[:-1] + (codes != ord(ch)))
+        new = np.empty_like(row)
+        new[0] = row[0] + 1
+        # insertions run along the row: new[j] = min(cost[j], new[j-1] + 1)
+        steps = np.concatenate([[new[0]], cost]) - np.arange(len(b) + 1)
+        new = np.minimum.accumulate(steps) + np.arange(len(b) + 1)
+        row = new
+    return float(row[-1]) / max(len(b), 1)
+
+
+def _known_text(data: Path, language: str) -> str:
+    articles = json.loads((data / f"xquad.{language}.json").read_text(encoding="utf-8"))["data"]
+    return " ".join(articles[3]["paragraphs"][0]["context"].split()[:150])
+
+
+def _page_picture(text: str, *, staves: bool) -> Grey:
+    """Draw the text at 150 dpi; between staves of music where asked, a line of it under each."""
+    document = pymupdf.open()
+    page = document.new_page(width=A4[0], height=A4[1])
+    words = text.split()
+    if not staves:
+        page.insert_htmlbox((60, 60, 535, 780), f"<p style='font-family:serif;font-size:11pt'>{text}</p>")
+    else:
+        per_line = 9
+        for i in range(0, len(words), per_line):
+            y = 60 + 44 * (i // per_line)
+            for k in range(5):
+                page.draw_line((60, y + 4 * k), (535, y + 4 * k), width=0.4)
+            for k in range(18):
+                page.draw_circle((80 + 25 * k, y + 2 + 4 * (k * 7 % 5)), 2.2, fill=(0, 0, 0))
+                page.draw_line((82 + 25 * k, y + 2 + 4 * (k * 7 % 5)), (82 + 25 * k, y - 10 + 4 * (k * 7 % 5)), width=0.6)
+            line = " ".join(words[i : i + per_line])
+            page.insert_htmlbox((60, y + 20, 560, y + 40), f"<p style='font-family:serif;font-size:10pt'>{line}</p>")
+    drawn = page.get_pixmap(dpi=150, colorspace=pymupdf.csGRAY)
+    return np.frombuffer(drawn.samples, np.uint8).reshape(drawn.height, drawn.stride)[:, : drawn.width].copy()
+
+
+def _noise(picture: Grey, chance: np.random.Generator) -> Grey:
+    noisy = picture.astype(np.float32) + chance.normal(0, 40, picture.shape)
+    return np.clip(noisy, 0, 255).astype(np.uint8)
+
+
+def _specks(picture: Grey, chance: np.random.Generator) -> Grey:
+    spoiled = picture.copy()
+    for _ in range(220):
+        y, x = chance.integers(0, picture.shape[0] - 6), chance.integers(0, picture.shape[1] - 6)
+        spoiled[y : y + chance.integers(1, 6), x : x + chance.integers(1, 6)] = 40
+    return spoiled
+
+
+def _tilted(picture: Grey, chance: np.random.Generator) -> Grey:
+    return np.asarray(Image.fromarray(picture).rotate(2.3, Image.Resampling.BICUBIC, fillcolor=255))
+
+
+def _shadow(picture: Grey, chance: np.random.Generator) -> Grey:
+    shade = np.linspace(0.45, 1.0, picture.shape[1])[None, :]
+    grey = np.asarray(Image.fromarray(picture).filter(ImageFilter.GaussianBlur(0.7)), dtype=np.float32)
+    return np.clip(grey * shade + chance.normal(0, 8, picture.shape), 0, 255).astype(np.uint8)
+
+
+SPOILED = (
+    Spoiled("clean", lambda picture, _: picture),
+    Spoiled("noise", _noise),
+    Spoiled("specks", _specks),
+    Spoiled("skew 2.3", _tilted),
+    Spoiled("shadow", _shadow),
+    Spoiled("music", _specks),
+)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""Which pages of a PDF must be read from their picture, and reading them."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+from rag.errors import ParsingError
+from rag.parsing.layout import Fragment
+from rag.parsing.ocr import recognise
+from rag.parsing.ocr_image import Grey, prepared
+from rag.parsing.ocr_layout import fragments_of
+from rag.parsing.pdf_text import PageText
+from rag.parsing.quality import quality
+from rag.types import BBox
+
+SCALE = 3.0  # pixels a point: 216 dpi
+_MOST_PIXELS = 20_000_000
+_FEW_LETTERS = 40
+_DRAWN_LETTERS = 150
+_UPSIDE_DOWN = 45.0
+
+
+def needs_ocr(text: PageText) -> bool:
+    """Tell whether a page's text layer is missing beside a picture (or letters drawn as shapes), or unreadable."""
+    letters = sum(map(str.isalnum, text.text))
+    if letters == 0:
+        return text.pictured > 0.02 or text.drawn > _DRAWN_LETTERS
+    if letters < _FEW_LETTERS and text.pictured > 0.6:
+        return True
+    return not readable(text)
+
+
+def readable(text: PageText) -> bool:
+    """Tell whether the text layer holds words rather than damaged characters."""
+    return quality(text.text) >= 0.5
+
+
+def read_pictures(
+    document: Any, numbers: Sequence[int], languages: str, done: Callable[[], None]
+) -> dict[int, PageText | ParsingError]:
+    """Read pages (1-based) by OCR, a few at a time; `done` is called after each. A page that fails has its error."""
+    results: dict[int, PageText | ParsingError] = {}
+    waiting: list[tuple[int, Any, Future[PageText]]] = []
+    workers = max(1, min(4, (os.cpu_count() or 2)))
+
+    def collect() -> None:
+        number, page, future = waiting.pop(0)
+        try:
+            results[number] = replace(future.result(), width=page[0], height=page[1])
+        except ParsingError as error:
+            results[number] = error
+        done()
+
+    with ThreadPoolExecutor(workers) as pool:
+        for number in numbers:
+            try:
+                picture, scale, size = _picture(document[number - 1])
+            except (RuntimeError, ValueError, MemoryError) as error:
+                results[number] = ParsingError(_failed(error))
+                done()
+                continue
+            waiting.append((number, size, pool.submit(_read, picture, scale, languages)))
+            if len(waiting) >= workers + 1:
+                collect()
+        while waiting:
+            collect()
+    return results
+
+
+def _failed(error: Exception) -> Any:
+    from rag.messages import msg
+
+    return msg("The page could not be drawn: {reason}", reason=str(error) or type(error).__name__)
+
+
+def _picture(page: Any) -> tuple[Grey, float, tuple[float, float]]:
+    """Draw a page in grey; return it with pixels a point and the page's size in points."""
+    import numpy as np
+    import pymupdf
+
+    scale = min(SCALE, (_MOST_PIXELS / max(abs(page.rect.get_area()), 1.0)) ** 0.5)
+    drawn = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csGRAY, alpha=False)
+    picture = np.frombuffer(drawn.samples, np.uint8).reshape(drawn.height, drawn.stride)[:, : drawn.width].copy()
+    return picture, scale, (page.rect.width, page.rect.height)
+
+
+def _read(picture: Grey, scale: float, languages: str) -> PageText:
+    """Recognise one page; one that makes little sense is tried the other ways up."""
+    import numpy as np
+
+    best: tuple[float, PageText] | None = None
+    for turns in (0, 2, 1, 3):
+        turned = np.ascontiguousarray(np.rot90(picture, -turns))
+        ready, angle = prepared(turned)
+        words = recognise(ready, languages, round(72 * scale))
+        sure = sum(w.confidence * len(w.text) for w in words) / max(sum(len(w.text) for w in words), 1)
+        fragments = [_untilted(f, angle, turned.shape, scale) for f in fragments_of(words, scale)]
+        read = PageText(0, 0, tuple(fragments), (), (), turns=turns)
+        if best is None or sure > best[0]:
+            best = sure, read
+        if sure >= _UPSIDE_DOWN or not words:
+            break
+    assert best is not None
+    return best[1]
+
+
+def _untilted(fragment: Fragment, angle: float, shape: tuple[int, ...], scale: float) -> Fragment:
+    """Move a box found on a picture that was set straight to where it stands on the page."""
+    if not angle:
+        return fragment
+    turn = math.radians(angle)
+    middle_x, middle_y = shape[1] / scale / 2, shape[0] / scale / 2
+    x0, y0, x1, y1 = fragment.bbox
+    dx, dy = (x0 + x1) / 2 - middle_x, (y0 + y1) / 2 - middle_y
+    x, y = middle_x + dx * math.cos(turn) - dy * math.sin(turn), middle_y + dx * math.sin(turn) + dy * math.cos(turn)
+    shift = (x - (x0 + x1) / 2, y - (y0 + y1) / 2)
+    box: BBox = (x0 + shift[0], y0 + shift[1], x1 + shift[0], y1 + shift[1])
+    return replace(fragment, pieces=tuple(replace(piece, bbox=box) for piece in fragment.pieces), bbox=box)
