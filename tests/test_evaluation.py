@@ -28,7 +28,8 @@ class Answers:
     def __call__(self, question: str, k: int, mode: Mode) -> SearchResult:
         self.asked.append((question, k, mode))
         refused = question in self.refused
-        return SearchResult(question, tuple(self.hits.get(question, [])[:k]), refused, 0.2 if refused else 0.9, 0.5, mode)
+        hits = tuple(self.hits.get(question, [])[:k])
+        return SearchResult(question, hits, refused, 0.2 if refused else 0.9, 0.5, mode)
 
 
 def figures(search: Answers, questions: list[dict[str, Any]], **options: Any) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def test_a_search_is_restricted_before_it_is_cut() -> None:
 
 
 def test_equal_scores_are_ordered_by_id() -> None:
-    texts = {name: "одинаковый текст" for name in "dbca"}
+    texts = dict.fromkeys("dbca", "одинаковый текст")
     assert found(index(**texts), "текст") == ["a", "b", "c", "d"]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rag.retrieval.keywords import KeywordIndex
-from rag.retrieval.spelling import Reading, best_reading, corrected
+from rag.retrieval.spelling import best_reading, corrected, with_mended_words
 from rag.retrieval.stopwords import STOP_WORDS
 from rag.retrieval.words import Word, fold, is_cyrillic, words
 
@@ -32,27 +32,29 @@ class Asked:
 
 def understand(question: str, index: KeywordIndex) -> Asked:
     """Read a question against the words of a library: layout, transliteration and spelling mended where the library
-    knows the mended word and not the written one."""
+    knows the mended word and not the written one.
+
+    Single misspelt words are mended for the keyword side only: the dense side bears them well, and a rare word that
+    merely looks like one of the library's must not change what is asked.
+    """
     reading = best_reading(question, index)
-    found = words(reading.text)
-    names = _names(found, reading.text)
+    text = with_mended_words(reading, index)
+    found = words(text)
+    names = _names(found, text)
     weights: dict[str, float] = {}
     exact: set[str] = set()
-    mended: list[tuple[Word, str]] = []
     for position, word in enumerate(found):
         if fold(word.surface) in STOP_WORDS:
             continue
         for stem in word.stems:
             better = corrected(stem, index) if len(word.stems) == 1 else None
-            if better is None:
-                weights[stem] = weights.get(stem, 0.0) + 1.0
-            else:
-                mended.append((word, better))
-                weights[stem] = weights.get(stem, 0.0) + 1.0 - _CORRECTION_WEIGHT
+            kept = 1.0 if better is None else 1.0 - _CORRECTION_WEIGHT
+            weights[stem] = weights.get(stem, 0.0) + kept
+            if better is not None:
                 weights[better] = weights.get(better, 0.0) + _CORRECTION_WEIGHT
             if position in names:
                 exact.add(stem)
-    return Asked(question, _respelled(reading, mended), weights, frozenset(exact), _phrases(question))
+    return Asked(question, reading, weights, frozenset(exact), _phrases(question))
 
 
 def _phrases(question: str) -> tuple[str, ...]:
@@ -73,12 +75,3 @@ def _names(found: Sequence[Word], text: str) -> frozenset[int]:
         if code or foreign or (surface[0].isupper() and not opens):
             positions.add(position)
     return frozenset(positions)
-
-
-def _respelled(reading: Reading, mended: Sequence[tuple[Word, str]]) -> str:
-    """Put the corrected stems into the text, keeping the endings that were written."""
-    text = reading.text
-    for word, better in reversed(mended):
-        ending = word.surface[len(word.stems[0]) :]
-        text = text[: word.start] + better + ending + text[word.end :]
-    return text

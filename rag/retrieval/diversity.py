@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rag.retrieval.fusion import Candidate, in_order
-from rag.retrieval.words import fold, tokens
 from rag.types import Chunk
 
 _NEAR_DUPLICATE = 0.9
+# Near-duplicates are looked for among so many of the best: no more are ever shown.
+_COMPARED = 20
 _TURNING = frozenset({"не", "ни", "нет", "без", "not", "no", "never", "without"})
 # How much a passage's score loses for each better one of the same section, and of the same file.
 _SAME_SECTION = 0.04
@@ -18,24 +19,26 @@ _SAME_SECTION = 0.04
 def distinct(
     candidates: Sequence[Candidate], chunks: Mapping[str, Chunk]
 ) -> tuple[list[Candidate], dict[str, tuple[str, ...]]]:
-    """Leave out passages whose text (nearly) stands in a better one. Returns those kept, and for each, by id,
-    the other files that hold its text."""
+    """Leave out passages whose text stands in a better one, and among the best also those that nearly repeat one.
+    Returns those kept, and for each, by id, the other files that hold its text."""
     kept: list[Candidate] = []
-    words: dict[str, frozenset[str]] = {}
-    texts: dict[str, str] = {}
+    first: dict[str, str] = {}
     same_in: dict[str, list[str]] = {}
+    words: list[frozenset[str]] = []
     for candidate in candidates:
         chunk = chunks[candidate.chunk_id]
-        text = " ".join(fold(chunk.text).split())
-        mine = frozenset(tokens(text))
-        twin = next((k for k in texts if text == texts[k]), None)
-        near = twin or next((k for k in words if _alike(mine, words[k])), None)
-        if near is None:
-            kept.append(candidate)
-            words[candidate.chunk_id], texts[candidate.chunk_id] = mine, text
-            same_in[candidate.chunk_id] = []
-        elif twin and chunk.path not in (chunks[twin].path, *same_in[twin]):
-            same_in[twin].append(chunk.path)
+        written = chunk.text.casefold().split()
+        twin = first.setdefault(" ".join(written), candidate.chunk_id)
+        if twin != candidate.chunk_id:
+            if chunk.path not in (chunks[twin].path, *same_in.get(twin, ())):
+                same_in.setdefault(twin, []).append(chunk.path)
+            continue
+        if len(kept) < _COMPARED:
+            mine = frozenset(written)
+            if any(_alike(mine, others) for others in words):
+                continue
+            words.append(mine)
+        kept.append(candidate)
     return kept, {chunk_id: tuple(sorted(files)) for chunk_id, files in same_in.items()}
 
 
@@ -69,8 +72,9 @@ def _at(parts: Iterable[Sequence[Candidate]], rank: int) -> list[Candidate]:
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Tell whether two sets of stems are those of one text told twice: other numbers or a "not" make another text."""
-    differing = one ^ other
-    if any(stem in _TURNING or any(c.isdigit() for c in stem) for stem in differing):
+    """Tell whether two sets of words are those of one text told twice: other numbers or a "not" make another text."""
+    if min(len(one), len(other)) < _NEAR_DUPLICATE * max(len(one), len(other), 1):
         return False
-    return len(one & other) >= _NEAR_DUPLICATE * max(len(one | other), 1)
+    if len(one & other) < _NEAR_DUPLICATE * len(one | other):
+        return False
+    return not any(word in _TURNING or any(c.isdigit() for c in word) for word in one ^ other)

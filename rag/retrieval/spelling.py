@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.stopwords import STOP_WORDS
@@ -33,24 +32,21 @@ _SHORTEST_CORRECTED = 5
 _TWO_EDITS_FROM = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The question's text as it is taken, and the share of its words that the library knows."""
-
-    text: str
-    known: float
-
-
-def best_reading(question: str, index: KeywordIndex) -> Reading:
+def best_reading(question: str, index: KeywordIndex) -> str:
     """Return the question as written, transliterated or typed in the other keyboard layout, whichever the library's
     words fit best; in doubt, as written."""
-    written = Reading(question, _known_share(question, index))
-    if written.known >= 0.5 or not len(index):
-        return _with_mended_words(written, index)
-    others = [Reading(mend(question), 0.0) for mend in (transliterated, in_russian_layout, in_latin_layout)]
-    judged = [Reading(r.text, _known_share(r.text, index)) for r in others if r.text != question]
-    best = max([written, *judged], key=lambda reading: reading.known)
-    return best if best.known >= max(0.5, written.known + 0.25) else _with_mended_words(written, index)
+    share = _known_share(question, index)
+    if share >= 0.5 or not len(index):
+        return question
+    others = [mend(question) for mend in (transliterated, in_russian_layout, in_latin_layout)]
+    judged = [(_known_share(text, index), text) for text in others if text != question]
+    best, text = max(judged, default=(0.0, question), key=lambda pair: pair[0])
+    return text if best >= max(0.5, share + 0.25) else question
+
+
+def with_mended_words(text: str, index: KeywordIndex) -> str:
+    """Mend single words that are typed in the other layout or written in the other alphabet."""
+    return re.sub(r"[^\W\d_]{3,}", lambda match: _mended_word(match.group(), index), text)
 
 
 def corrected(stem: str, index: KeywordIndex) -> str | None:
@@ -90,12 +86,6 @@ def in_latin_layout(text: str) -> str:
 def latinised(text: str) -> str:
     """Write Russian letters as Latin ones ("докер" as "doker")."""
     return text.lower().translate(_LATIN_FOR)
-
-
-def _with_mended_words(reading: Reading, index: KeywordIndex) -> Reading:
-    """Mend single words that are typed in the other layout or the other alphabet."""
-    mended = re.sub(r"[^\W\d_]{3,}", lambda match: _mended_word(match.group(), index), reading.text)
-    return Reading(mended, reading.known)
 
 
 def _mended_word(word: str, index: KeywordIndex) -> str:
