@@ -12,7 +12,7 @@ from rag.errors import ChatError, StoreError
 from rag.llm import list_models
 from rag.messages import msg
 from rag.settings import Paths, Settings
-from rag.store import open_client
+from rag.storage.store import open_client
 from rag.types import Check
 
 _SECONDS = 20

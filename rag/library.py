@@ -19,15 +19,15 @@ from rag.doctor import doctor
 from rag.embedding import load_embedder
 from rag.errors import ChatError, KonspektError, QuestionError, SettingsError, StoreError
 from rag.evaluation import evaluate
-from rag.indexing import Progress
-from rag.keeping import Keeper
 from rag.llm import OllamaChat, list_models
 from rag.messages import msg
 from rag.protocols import ChatModel, Reranker
 from rag.serving import LoadEmbedder, Serving, Shelf
 from rag.settings import SENTENCE_RERANKER, Paths, Settings
+from rag.syncing.indexing import Progress
+from rag.syncing.keeping import Keeper
+from rag.syncing.uploads import UploadResult, add_file, throw_away
 from rag.types import Check, Chunk, FileStatus, Filters, IndexStatus, Mode, PageBox, SearchResult, SyncResult
-from rag.uploads import UploadResult, add_file, throw_away
 
 log = logging.getLogger(__name__)
 

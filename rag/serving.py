@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from rag.catalog import Catalog
 from rag.errors import EmbeddingError, KonspektError
-from rag.index import Index, IndexIdentity
-from rag.indexes import Indexes
-from rag.indexing import index_identity
 from rag.messages import Message
 from rag.protocols import Embedder
 from rag.retrieval import Retriever
 from rag.settings import Settings
+from rag.storage.catalog import Catalog
+from rag.storage.index import Index, IndexIdentity
+from rag.storage.indexes import Indexes
+from rag.syncing.indexing import index_identity
 
 ModelState = Literal["idle", "loading", "ready", "failed"]
 LoadEmbedder = Callable[[str, Path, str, Callable[[Message], None] | None], Embedder]

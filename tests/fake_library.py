@@ -17,6 +17,7 @@ from rag.answering.reply import Reply
 from rag.errors import ChatError, KonspektError, QuestionError, UploadError
 from rag.messages import Message, msg
 from rag.settings import Paths, Settings
+from rag.syncing.uploads import UploadResult
 from rag.types import (
     Check,
     Chunk,
@@ -29,7 +30,6 @@ from rag.types import (
     Report,
     SearchResult,
 )
-from rag.uploads import UploadResult
 
 
 def picture(width: int = 40, height: int = 56) -> bytes:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from rag.catalog import Catalog
-from rag.index import EmbeddedChunk, Index, IndexIdentity, text_digest
 from rag.messages import msg
+from rag.storage.catalog import Catalog
+from rag.storage.index import EmbeddedChunk, Index, IndexIdentity, text_digest
 from rag.types import Chunk, FileStatus, Filters, Fingerprint, Meta, PageBox, Report
 from tests.fakes import MemoryStore, WordEmbedder
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rag.errors import SettingsError
-from rag.scanning import gone, is_noise, plan, scan
+from rag.syncing.scanning import gone, is_noise, plan, scan
 from rag.types import Fingerprint
 
 

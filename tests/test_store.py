@@ -10,7 +10,7 @@ import pytest
 
 from rag.errors import StoreError
 from rag.protocols import ChunkStore, Vectors
-from rag.store import ChromaStore, open_client
+from rag.storage.store import ChromaStore, open_client
 from tests.fakes import MemoryStore
 
 

@@ -16,14 +16,14 @@ PAGES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
 HEAVY = {"torch", "chromadb", "pymupdf", "unstructured", "streamlit", "sentence_transformers", "transformers", "spacy"}
 # Each heavy package has its owners; what only the settings of a process need is not counted.
 OWNERS = {
-    "chromadb": ("rag/store.py",),
+    "chromadb": ("rag/storage/store.py",),
     "streamlit": ("app.py", "pages/"),
     "pymupdf": ("rag/parsing/",),
     "unstructured": ("rag/parsing/",),
     "torch": ("rag/models/",),
     "sentence_transformers": ("rag/models/",),
     "ollama": ("rag/models/", "rag/answering/"),
-    "watchdog": ("rag/watching.py",),
+    "watchdog": ("rag/syncing/watching.py",),
     "rank_bm25": ("rag/retrieval/",),
 }
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from rag.catalog import Catalog
 from rag.errors import EmbeddingError, SettingsError
-from rag.index import Index, IndexIdentity
-from rag.indexing import Indexer
 from rag.messages import msg
 from rag.parsing import ParseSettings, parse
 from rag.protocols import Vectors
-from rag.syncing import Synchronizer
+from rag.storage.catalog import Catalog
+from rag.storage.index import Index, IndexIdentity
+from rag.syncing.indexing import Indexer
+from rag.syncing.passes import Synchronizer
 from rag.types import FileProgress, ParsedDocument, SyncResult
 from tests.fakes import MemoryStore, WordEmbedder
 

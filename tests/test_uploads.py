@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import UploadError
-from rag.uploads import UploadResult, add_file, safe_path, throw_away
+from rag.syncing.uploads import UploadResult, add_file, safe_path, throw_away
 
 
 def put(notes: Path, name: str, data: bytes, limit: int = 1000, *, replace: bool = False) -> UploadResult:

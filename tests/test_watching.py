@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from rag import watching
 from rag.errors import SettingsError, StoreError
 from rag.messages import msg
-from rag.watching import Worker
+from rag.syncing import watching
+from rag.syncing.watching import Worker
 from tests.waiting import eventually
 
 

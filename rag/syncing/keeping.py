@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rag.errors import SettingsError
-from rag.indexing import Indexer, Progress
 from rag.messages import Message
 from rag.parsing import ParseSettings
 from rag.parsing.worker import ParserProcess
 from rag.serving import Serving, Shelf
 from rag.settings import Paths, Settings
-from rag.syncing import Pass, Synchronizer, Work
+from rag.syncing.indexing import Indexer, Progress
+from rag.syncing.passes import Pass, Synchronizer, Work
+from rag.syncing.watching import SETTLE, Worker
 from rag.types import SyncFailure, SyncResult
-from rag.watching import SETTLE, Worker
 
 
 class Keeper:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rag.catalog import Catalog
-from rag.index import Index
-from rag.indexing import Indexer, Progress, Stopped
-from rag.scanning import Found, Plan, Scan, gone, plan, scan
+from rag.storage.catalog import Catalog
+from rag.storage.index import Index
+from rag.syncing.indexing import Indexer, Progress, Stopped
+from rag.syncing.scanning import Found, Plan, Scan, gone, plan, scan
 from rag.types import FileProgress, SyncFailure, SyncResult
 
 

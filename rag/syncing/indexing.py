@@ -10,11 +10,11 @@ from typing import Protocol
 
 from rag.chunking import CHUNKER_VERSION, chunk_document, embedding_texts, keyword_text
 from rag.errors import KonspektError, PasswordNeeded
-from rag.index import EmbeddedChunk, Index, IndexIdentity, text_digest
 from rag.messages import Message, msg
 from rag.parsing import PARSER_VERSION, ParseSettings
 from rag.parsing.worker import ParsingStopped
 from rag.protocols import Embedder, Vectors
+from rag.storage.index import EmbeddedChunk, Index, IndexIdentity, text_digest
 from rag.types import Chunk, FileProgress, FileState, FileStatus, Fingerprint, ParsedDocument
 
 Progress = Callable[[FileProgress], None]

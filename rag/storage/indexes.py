@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from rag.catalog import Catalog
 from rag.errors import StoreError
-from rag.index import Index, IndexIdentity
 from rag.messages import msg
-from rag.store import ChromaStore, open_client
+from rag.storage.catalog import Catalog
+from rag.storage.index import Index, IndexIdentity
+from rag.storage.store import ChromaStore, open_client
 
 _IDENTITY = "identity"
 _COLLECTION = "collection"

@@ -15,10 +15,10 @@ from typing import Self
 
 import numpy as np
 
-from rag.catalog import Catalog, VectorRow
+from rag.protocols import ChunkStore, ModelIdentity, Vectors
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.words import tokens
-from rag.protocols import ChunkStore, ModelIdentity, Vectors
+from rag.storage.catalog import Catalog, VectorRow
 from rag.types import Chunk, FileStatus, Fingerprint
 
 

@@ -16,7 +16,7 @@ from typing import BinaryIO, Literal
 
 from rag.errors import UploadError
 from rag.messages import msg
-from rag.scanning import is_noise, relative
+from rag.syncing.scanning import is_noise, relative
 
 _FORBIDDEN = re.compile(r'[<>:"|?*\x00-\x1f\x7f]')
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
