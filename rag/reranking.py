@@ -29,7 +29,7 @@ def load_reranker(
     if name == SENTENCE_RERANKER:
         from rag.sentence_reranking import SentenceReranker
 
-        return SentenceReranker(embedder, data / "models")
+        return SentenceReranker(embedder, data / "sentences")
     from rag.cross_encoders import CrossEncoderReranker
 
     folder = model_folder(name, data / "models", progress, RerankingError, default_owner="cross-encoder")

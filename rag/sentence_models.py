@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +23,7 @@ UNLIMITED_WINDOW = 8192  # for models that read a text of any length
 _CPU_BATCH_TOKENS = 1024  # measured: larger batches only wait longer for memory
 _GPU_BATCH_TOKENS = 16_384
 _LONGEST_BATCH = 64
+_QUESTIONS_KEPT = 64
 
 
 class SentenceTransformerEmbedder:
@@ -40,6 +41,7 @@ class SentenceTransformerEmbedder:
         self._model = load_sentence_transformer(folder, device, threads)
         self.prompts = _prompts(self._model, name)
         self._turns = Turns()
+        self._asked: OrderedDict[str, Vectors] = OrderedDict()
         self._window = model_window(self._model)
         self._batch_tokens = _CPU_BATCH_TOKENS if self._model.device.type == "cpu" else _GPU_BATCH_TOKENS
         dimension = self._encode([""], self.prompts.question, "query").shape[1]
@@ -85,8 +87,11 @@ class SentenceTransformerEmbedder:
     def embed_question(self, text: str) -> Vectors:
         """Return float32 (dimension,), of length 1. A question over the window is cut at its end."""
         with self._turns.first():
-            vector: Vectors = self._encode([text], self.prompts.question, "query")[0]
-        return vector
+            if text not in self._asked:  # retrieval, reranking and checking an answer ask for the same one
+                self._asked[text] = self._encode([text], self.prompts.question, "query")[0]
+            while len(self._asked) > _QUESTIONS_KEPT:
+                self._asked.popitem(last=False)
+            return self._asked[text].copy()
 
     def _batches(self, counts: list[int]) -> Iterator[list[int]]:
         """Yield indices of texts of one length, longest first."""

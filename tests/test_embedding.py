@@ -58,6 +58,16 @@ def test_rows_are_unit_vectors_in_the_order_of_the_texts(bert: SentenceTransform
         assert (bert.embed_passages([text])[0] == vector).all()  # to the bit, whatever it is embedded with
 
 
+def test_a_question_asked_again_costs_nothing_and_gives_the_same_bits(
+    bert: SentenceTransformerEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = bert.embed_question("где митоз ?")
+    first_copy = first.copy()
+    first[:] = 0  # what a caller does to its vector is its own affair
+    monkeypatch.setattr(bert, "_encode", lambda *_: pytest.fail("the model was asked again"))
+    assert (bert.embed_question("где митоз ?") == first_copy).all()
+
+
 def test_no_texts_give_no_rows(bert: SentenceTransformerEmbedder) -> None:
     assert bert.embed_passages([]).shape == (0, 16)
     assert bert.count_tokens([]) == []

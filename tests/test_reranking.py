@@ -12,6 +12,8 @@ import pytest
 from rag.cross_encoders import CrossEncoderReranker
 from rag.errors import RerankingError
 from rag.reranking import load_reranker
+from rag.sentence_reranking import SentenceReranker
+from rag.sentence_vectors import SentenceVectors
 from tests.fakes import WordEmbedder
 from tests.models import save_cross_encoder, save_qwen_reranker
 
@@ -176,3 +178,127 @@ def test_threads_share_a_reranker(saved: Path) -> None:
 
     with ThreadPoolExecutor(6) as pool:
         assert all(scores == expected for scores in pool.map(judge, range(24)))
+
+
+# --- sentences by the embedder
+
+LONG = "Вступление без содержания и смысла для читателя. " * 3
+PASSAGES = [
+    "Митоз делит клетку на две одинаковые клетки.",
+    LONG + "Фотосинтез идёт в хлоропластах растений.",
+    "Свет падает на растения в саду у дома.",
+]
+
+
+def by_sentences(data: Path, embedder: WordEmbedder | None = None) -> SentenceReranker:
+    reranker = load_reranker("sentences", data, embedder or WordEmbedder())
+    assert isinstance(reranker, SentenceReranker)
+    return reranker
+
+
+def test_a_passage_counts_by_its_nearest_sentence(tmp_path: Path) -> None:
+    reranker = by_sentences(tmp_path)
+    scores = reranker.scores("Фотосинтез идёт в хлоропластах?", PASSAGES)
+    assert scores.index(max(scores)) == 1
+    assert all(0 <= score <= 1 for score in scores)
+    alone = reranker.scores("Фотосинтез идёт в хлоропластах?", ["Фотосинтез идёт в хлоропластах растений."])
+    assert scores[1] == pytest.approx(alone[0], abs=1e-6)
+
+
+def test_scores_say_what_the_cosines_of_this_embedder_mean(tmp_path: Path) -> None:
+    class Squeezed(WordEmbedder):
+        """Like e5: all cosines are high."""
+
+        def _vector(self, text: str) -> Any:
+            shared = np.ones(64) * 0.25
+            vector = super()._vector(text) + shared
+            return np.asarray(vector / np.linalg.norm(vector), np.float32)
+
+    for number, embedder in enumerate((WordEmbedder(), Squeezed("squeezed"))):
+        reranker = by_sentences(tmp_path / str(number), embedder)
+        passages = ["Площадь круга равна пи эр квадрат.", "Кошка спит дома у печи."]
+        good, foreign = reranker.scores("Площадь круга равна", passages)
+        assert good > 0.7
+        assert foreign < 0.4  # the fake's directions are random: foreign words are not quite at right angles
+
+
+def test_what_was_prepared_is_not_read_again_even_after_a_restart(tmp_path: Path) -> None:
+    seen: list[int] = []
+    by_sentences(tmp_path).prepare(PASSAGES, seen.append)
+    assert seen == [3]
+    again = WordEmbedder()
+    reranker = by_sentences(tmp_path, again)
+    again.embedded.clear()
+    prepared = reranker.scores("Где свет?", PASSAGES)
+    assert again.embedded == []
+    assert by_sentences(tmp_path / "other").scores("Где свет?", PASSAGES) == prepared
+
+
+def test_the_first_judgement_equals_the_second_to_the_bit(tmp_path: Path) -> None:
+    reranker = by_sentences(tmp_path)
+    first = reranker.scores("Где свет?", PASSAGES)
+    assert [reranker.scores("Где свет?", PASSAGES) for _ in range(5)] == [first] * 5
+
+
+def test_preparing_can_be_stopped(tmp_path: Path) -> None:
+    embedder = WordEmbedder()
+    reranker = by_sentences(tmp_path, embedder)
+    embedder.embedded.clear()
+    reranker.prepare(PASSAGES, stopped=lambda: True)
+    assert embedder.embedded == []
+
+
+def test_sentences_of_another_model_are_never_used(tmp_path: Path) -> None:
+    by_sentences(tmp_path, WordEmbedder("first")).prepare(PASSAGES)
+    other = WordEmbedder("second")
+    reranker = by_sentences(tmp_path, other)
+    other.embedded.clear()
+    reranker.scores("Где свет?", PASSAGES)
+    assert len(other.embedded) >= 3
+
+
+def test_what_is_not_kept_is_forgotten(tmp_path: Path) -> None:
+    embedder = WordEmbedder()
+    reranker = by_sentences(tmp_path, embedder)
+    reranker.prepare(PASSAGES)
+    reranker.keep_only(PASSAGES[:1])
+    embedder.embedded.clear()
+    reranker.scores("Где свет?", PASSAGES[:1])
+    assert embedder.embedded == []
+    reranker.scores("Где свет?", PASSAGES[1:])
+    assert embedder.embedded != []
+
+
+def test_passages_without_sentences_and_over_the_window_are_judged(tmp_path: Path) -> None:
+    reranker = by_sentences(tmp_path, WordEmbedder(window=20))
+    odd = ["", "   ", "1", "слово " * 500, "…", "а. б. в. г."]
+    scores = reranker.scores("слово", odd)
+    assert len(scores) == 6
+    assert scores.index(max(scores)) == 3
+    assert reranker.scores("слово", []) == []
+
+
+def test_a_folder_that_cannot_be_written_only_costs_time(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "sentences").write_text("a file stands where the folder should be")
+    reranker = by_sentences(tmp_path)
+    assert len(reranker.scores("Где свет?", PASSAGES)) == 3
+    assert "kept in memory only" in caplog.text
+
+
+def test_a_damaged_file_of_sentences_is_not_trusted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    expected = by_sentences(tmp_path).scores("Где свет?", PASSAGES)
+    for file in (tmp_path / "sentences").iterdir():
+        file.write_bytes(b"no database at all" * 100)
+    assert by_sentences(tmp_path).scores("Где свет?", PASSAGES) == expected
+    assert "kept in memory only" in caplog.text
+
+
+def test_kept_vectors_come_back_as_unit_rows(tmp_path: Path) -> None:
+    embedder = WordEmbedder()
+    kept = SentenceVectors(tmp_path, embedder.identity)
+    vectors = embedder.embed_passages(["раз", "два"])
+    kept.put({"text": vectors})
+    (back,) = kept.get(["text", "absent"]).values()
+    assert back == pytest.approx(vectors, abs=1e-3)
+    assert np.linalg.norm(back, axis=1) == pytest.approx(1, abs=1e-6)
+    kept.close()
