@@ -231,6 +231,28 @@ def test_passages_that_do_not_fit_are_left_out_from_the_last_and_told() -> None:
     assert "passages fit" in warned(reply)
 
 
+def test_an_overview_of_more_passages_than_fit_is_joined_from_partial_answers() -> None:
+    class Reads(ScriptedChat):
+        context_limit = 2048
+
+        def stream(self, messages: Sequence[Mapping[str, str]], *, num_ctx: int, num_predict: int) -> Iterator[ChatPiece]:
+            prompt = messages[0]["content"]
+            self.asked.append(prompt)
+            merging = "частичные ответы" in prompt
+            numbers = [n for n in range(1, 7) if (f"[{n}]" in prompt and merging) or f'<passage n="{n}"' in prompt]
+            yield ChatPiece(" ".join(f"Вид номер {n} описан в лекции [{n}]." for n in numbers))
+            yield ChatPiece(done=True)
+
+    texts = [f"Вид номер {n} описан в лекции. " + "Подробности о нём. " * 50 for n in range(1, 7)]
+    chat = Reads()
+    reply = answer(found(*texts), "Сравни все виды из лекции", chat=chat, embedder=None).finish(20)
+    assert len(chat.asked) > 2
+    assert all(f'<passage n="{n}"' in "".join(chat.asked) for n in range(1, 7))
+    assert {citation.n for citation in reply.citations} == set(range(1, 7))
+    assert reply.answer.progress[0] == len(chat.asked) - 1
+    assert "parts" in warned(reply)
+
+
 def test_stop_ends_the_reply_at_once_and_keeps_what_there_is() -> None:
     go_on = threading.Event()
 

@@ -58,6 +58,10 @@ class MarkCleaner:
         text, self._held = self._held, ""
         return self._clean(text)
 
+    def forget(self) -> None:
+        """Drop what is held back."""
+        self._held = ""
+
     def _clean(self, text: str) -> str:
         text = _HTML.sub("", _LINK.sub(lambda link: link.group(1) or link.group(2) or "", text))
         return _HIDDEN_MARK.sub(rf"[{_PLAIN}\1]", _MARK.sub(self._uniform, text))

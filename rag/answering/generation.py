@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 from rag.answering.citations import MarkCleaner, own_brackets
 from rag.answering.phrases import language_fits, says_no_answer
-from rag.answering.prompts import ANSWER_TOKENS, Exchange, Prompt, build_prompt
-from rag.answering.reply import Reply, close_stream
-from rag.answering.thinking import ThoughtFilter
+from rag.answering.prompts import Exchange, build_prompt, merging_prompt
+from rag.answering.reply import Reply
+from rag.answering.synthesis import partial_answers, wants_overview
 from rag.answering.turns import Turns
 from rag.answering.verification import check_reply
+from rag.answering.writing import written
 from rag.errors import ChatError
 from rag.messages import Message, msg
 from rag.protocols import ChatModel, Embedder
@@ -32,9 +32,7 @@ def generate(
             if not come:
                 return "answer"
             reply.update(stage="reading", answered_by=chat.name)
-            prompt = build_prompt(reply.question, reply.result.hits, chat.context_limit, history)
-            _warn_of_prompt(reply, prompt)
-            stream_answer(reply, chat, prompt)
+            _write(reply, chat, history)
     except ChatError as error:
         reply.warn(error.message)
         if not reply.text.strip():
@@ -44,38 +42,41 @@ def generate(
     return _judged(reply, embedder)
 
 
-def stream_answer(reply: Reply, chat: ChatModel, prompt: Prompt) -> None:
-    """Pass the model's text on to the reply, thoughts hidden and marks made uniform. Raises `ChatError`."""
-    hits = reply.result.hits[: prompt.used]
-    thoughts, marks = ThoughtFilter(), MarkCleaner(len(hits), own_brackets(hits))
-    started = reply.seconds()
-    stream = chat.stream(prompt.messages, num_ctx=prompt.num_ctx, num_predict=ANSWER_TOKENS)
-    reply.hold(stream)
-    try:
-        for piece in stream:
-            if reply.stopped:
-                return
-            if reply.timing.first_token is None and piece.text:
-                reply.update(timing=replace(reply.timing, first_token=reply.seconds() - started))
-            visible = thoughts.feed("" if piece.thinking else piece.text)
-            if visible.restart:
-                reply.replace_text("")
-                marks = MarkCleaner(len(hits), own_brackets(hits))
-            reply.update(stage="thinking" if piece.thinking or thoughts.inside else "writing")
-            reply.add(marks.feed(visible.text))
-            if piece.done:
-                _warn_of_counts(reply, prompt, piece.prompt_tokens, piece.answer_tokens)
-            elif _REPEATED.search(reply.text[-1300:]):
+def _write(reply: Reply, chat: ChatModel, history: Sequence[Exchange]) -> None:
+    """Write the answer in one go, or, for overviews of more passages than fit, from partial answers."""
+    hits = reply.result.hits
+    prompt = build_prompt(reply.question, hits, chat.context_limit, history)
+    for file in prompt.orders:
+        reply.warn(orders_warning(file))
+    overview = wants_overview(reply.question) or len(reply.result.sub_questions) > 1
+    if prompt.used < len(hits) and overview:
+        partials = partial_answers(reply, chat)
+        prompt = merging_prompt(reply.question, partials, chat.context_limit)
+        reply.update(stage="reading")
+    elif prompt.used < len(hits):
+        reply.warn(
+            msg("Only the best {used} of {total} passages fit into the model's context.", used=prompt.used, total=len(hits))
+        )
+    marks = MarkCleaner(len(hits), own_brackets(hits))
+    for piece in written(reply, chat, prompt, marks):
+        if piece is None:
+            reply.replace_text("")
+        else:
+            reply.add(piece)
+            if _REPEATED.search(reply.text[-1300:]):
                 reply.warn(msg("The model began to repeat itself and was stopped."))
+                reply.replace_text(_REPEATED.sub(r"\1", reply.text))
                 break
-    finally:
-        close_stream(stream)
-        reply.add(marks.feed(thoughts.end()) + marks.end())
     if marks.unknown:
         reply.warn(
             msg("The model cited passages that are not there ({numbers}): those marks were removed.",
                 numbers=", ".join(map(str, dict.fromkeys(marks.unknown))))
         )
+
+
+def orders_warning(file: str) -> Message:
+    """What to say of a note that speaks to language models."""
+    return msg("{file} holds text that gives orders to a language model. It was left out.", file=file)
 
 
 def _judged(reply: Reply, embedder: Embedder | None) -> Outcome:
@@ -96,30 +97,3 @@ def _judged(reply: Reply, embedder: Embedder | None) -> Outcome:
         reply.warn(msg("The passages support nothing of what the model wrote; the notes are quoted instead."))
         return "quotes"
     return "answer"
-
-
-def _warn_of_prompt(reply: Reply, prompt: Prompt) -> None:
-    total = len(reply.result.hits)
-    if prompt.used < total:
-        reply.warn(
-            msg("Only the best {used} of {total} passages fit into the model's context.", used=prompt.used, total=total)
-        )
-    for file in prompt.orders:
-        reply.warn(orders_warning(file))
-
-
-def orders_warning(file: str) -> Message:
-    """What to say of a note that speaks to language models."""
-    return msg("{file} holds text that gives orders to a language model. It was left out.", file=file)
-
-
-def _warn_of_counts(reply: Reply, prompt: Prompt, read: int | None, written: int | None) -> None:
-    reply.update(timing=replace(reply.timing, tokens=written))
-    if read is not None and read < prompt.least:
-        reply.warn(
-            msg("The server read only {read} of at least {sent} tokens: some passages did not reach the model. "
-                "Give it a larger context.", read=read, sent=prompt.least)
-        )
-    if written is not None and written >= ANSWER_TOKENS:
-        reply.warn(msg("The answer reached its greatest length and is cut off."))
-        reply.update(cut_off=True)
