@@ -15,13 +15,14 @@ from filelock import FileLock, Timeout
 
 from rag.answering import answer
 from rag.answering.reply import Reply
+from rag.chat_models import chat_models, load_chat
 from rag.doctor import doctor
 from rag.embedding import load_embedder
-from rag.errors import ChatError, KonspektError, QuestionError, SettingsError, StoreError
+from rag.errors import KonspektError, QuestionError, SettingsError, StoreError
 from rag.evaluation import evaluate
-from rag.llm import OllamaChat, list_models
 from rag.messages import msg
-from rag.protocols import ChatModel, Reranker
+from rag.protocols import Reranker
+from rag.reranking import load_reranker
 from rag.serving import LoadEmbedder, Serving, Shelf
 from rag.settings import SENTENCE_RERANKER, Paths, Settings
 from rag.syncing.indexing import Progress
@@ -174,7 +175,7 @@ class Library:
     ) -> Reply:
         """Search and answer. The passages are there at once, the text streams as the reply is iterated."""
         result = self.search(question, k, filters=filters)
-        chat = self._chat() if use_llm and not self._settings.quotes_only else None
+        chat = load_chat(self._settings) if use_llm and not self._settings.quotes_only else None
         return answer(result, question, chat=chat, embedder=self._shelf.load().embedder, history=history)
 
     def add_file(self, name: str, data: BinaryIO | bytes, replace: bool = False) -> UploadResult:
@@ -204,8 +205,8 @@ class Library:
         return self.paths.notes / path
 
     def chat_models(self) -> list[str]:
-        """Return the chat models that Ollama has. Raises `ChatError`."""
-        return list_models(self._settings.ollama_url)
+        """Return the chat models of the configured server. Raises `ChatError`."""
+        return chat_models(self._settings)
 
     def evaluate(
         self,
@@ -230,8 +231,6 @@ class Library:
         """Return the reranker of the settings, or the one that needs no download; loaded once for each index."""
         name = self._settings.reranker or SENTENCE_RERANKER
         key = (name, serving.index.identity.key)
-        from rag.reranking import load_reranker
-
         with self._reranking:
             if self._rerankers is None or self._rerankers[0] != key:
                 self._rerankers = (key, load_reranker(name, self.paths.data, serving.embedder))
@@ -243,16 +242,6 @@ class Library:
         except KonspektError:
             # The shelf keeps the message for `status`; the first question raises it again.
             log.warning("The model could not be loaded", exc_info=True)
-
-    def _chat(self) -> ChatModel | None:
-        """Return the chosen chat model, or the server's first one; `None` where there is no server."""
-        name = self._settings.chat_model
-        if not name:
-            try:
-                name = next(iter(self.chat_models()), "")
-            except ChatError:
-                return None
-        return OllamaChat(name, self._settings.ollama_url, self._settings.keep_alive) if name else None
 
 
 def _make_folder(folder: Path) -> None:
