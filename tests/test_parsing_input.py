@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import zipfile
 from pathlib import Path
 
@@ -135,3 +137,24 @@ def test_old_office_files_go_through_libreoffice_where_it_is_installed(
     assert texts(parse(old, SETTINGS)) == ["Старый реферат"]
     office.write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
     assert "could not convert" in refused(old)
+
+
+def test_damage_to_any_byte_of_a_document_is_an_error_of_ours_or_none(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_heading("Механика", 1)
+    document.add_table(2, 2).cell(0, 0).text = "масса"
+    document.save(str(tmp_path / "whole.docx"))
+    data = (tmp_path / "whole.docx").read_bytes()
+    chance = random.Random(7)
+    for _ in range(60):
+        broken = bytearray(data)
+        for _ in range(chance.choice([1, 20])):
+            broken[chance.randrange(len(broken))] = chance.randrange(256)
+        with contextlib.suppress(ParsingError):
+            parse(put(tmp_path, "a.docx", bytes(broken)), SETTINGS)
+
+
+def test_a_page_cut_off_inside_a_tag_is_read_so_far(tmp_path: Path) -> None:
+    for page in ("<!DOCTYPE html", "<!-- ", "<p>текст</p><!-- ", "<html><body><p>текст<"):
+        document = parse(put(tmp_path, "a.html", page), SETTINGS)
+        assert ("текст" in whole(document)) == ("текст" in page)

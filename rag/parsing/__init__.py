@@ -57,18 +57,25 @@ def parse(path: Path, settings: ParseSettings, progress: Progress | None = None)
     except KonspektError:
         raise
     except OSError as error:
-        raise ParsingError(msg("This file cannot be opened: {reason}.", reason=error.strerror or str(error))) from error
+        # Readers also raise it, without a file's name, for offsets in a damaged file that point nowhere.
+        raise (_unopened(error) if error.filename else _damaged(path, error)) from error
     except MemoryError as error:
         raise ParsingError(msg("This file is too large for this computer's memory. Split it.")) from error
     except Exception as error:
         # Readers of damaged files raise whatever their depths raise; none of it may end the work on other files.
-        log.warning("cannot read %s", path.name, exc_info=True)
-        raise ParsingError(
-            msg(
-                "This file cannot be read; it may be damaged ({reason}). Open it in its own program and save it anew.",
-                reason=type(error).__name__,
-            )
-        ) from error
+        raise _damaged(path, error) from error
+
+
+def _unopened(error: OSError) -> ParsingError:
+    return ParsingError(msg("This file cannot be opened: {reason}.", reason=error.strerror or str(error)))
+
+
+def _damaged(path: Path, error: Exception) -> ParsingError:
+    log.warning("cannot read %s", path.name, exc_info=error)
+    return ParsingError(
+        msg("This file cannot be read; it may be damaged ({reason}). Open it in its own program and save it anew.",
+            reason=type(error).__name__)
+    )
 
 
 def _read(family: Family, path: Path, settings: ParseSettings, progress: Progress | None) -> ParsedDocument:

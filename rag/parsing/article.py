@@ -36,10 +36,15 @@ def parse_page(html: str) -> Any:
     from lxml import etree
     from lxml import html as lxml_html
 
-    html = flatten(html)
+    html = flatten(html.replace("\0", ""))
     parser = lxml_html.HTMLParser(remove_comments=True, remove_pis=True, huge_tree=False, encoding="utf-8")
-    # A page without an element is no error: a comment, or nothing but white space.
-    root = lxml_html.document_fromstring(f"{html}<p></p>".encode("utf-8", "replace"), parser=parser)
+    try:
+        # A page without an element is no error: a comment, or nothing but white space.
+        root = lxml_html.document_fromstring(f"{html}<p></p>".encode("utf-8", "replace"), parser=parser)
+    except etree.ParserError:
+        # Cut off inside a declaration or a comment, so that no element is left: what is not a tag is the text.
+        root = lxml_html.document_fromstring("<html><body><p></p></body></html>")
+        root.find(".//p").text = _TAG.sub(" ", html)
     etree.strip_elements(root, *(t for t in NEVER_TEXT if t != "head"), with_tail=False)
     return root
 
