@@ -1,4 +1,4 @@
-"""A server that speaks Ollama's protocol (and OpenAI's) over real HTTP: scripted to answer or to fail, or with a real small model behind it."""
+"""A server that speaks Ollama's protocol (and OpenAI's) over real HTTP: scripted, told to fail, or with a real small model."""
 
 from __future__ import annotations
 
@@ -261,6 +261,6 @@ def small_model() -> Writer | None:
     def write(messages: list[dict[str, str]], tokens: int) -> Iterator[str]:
         prompt = "".join(f"<|im_start|>{m['role']}\n{m['content']}<|im_end|>\n" for m in messages) + "<|im_start|>assistant\n"
         with turn:
-            yield from model(prompt, stream=True, config=GenerationConfig(max_tokens=min(tokens, 120), **settings))
+            yield from model(prompt, stream=True, config=GenerationConfig(max_tokens=min(tokens, 80), **settings))
 
     return write
