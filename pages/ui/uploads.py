@@ -14,20 +14,21 @@ from rag.errors import KonspektError
 if TYPE_CHECKING:
     from rag.library import Library
 
-# A browser tells the folder of a picked file, not that of a dropped one: the "lecture1.pdf" of two courses would clash.
+# A browser tells the folder of a picked file. Of a dropped one only the uploader's own reader knows it, and the uploader
+# does not send it on: without it, the "lecture1.pdf" of two courses would clash.
 _FOLDERS_OF_DROPPED_FILES = """<script>
 (() => {
-  const entry = window.FileSystemFileEntry;
-  if (!entry || entry.prototype.konspekt) return;
-  const file = entry.prototype.file;
-  entry.prototype.konspekt = true;
-  entry.prototype.file = function (found, failed) {
-    const path = this.fullPath.replace(/^\\/+/, "");
-    return file.call(this, (value) => {
-      if (path.includes("/")) Object.defineProperty(value, "webkitRelativePath", { value: path });
-      found(value);
-    }, failed);
-  };
+  const name = "webkitRelativePath";
+  if (File.prototype.konspekt) return;
+  const picked = Object.getOwnPropertyDescriptor(File.prototype, name).get;
+  File.prototype.konspekt = true;
+  Object.defineProperty(File.prototype, name, {
+    configurable: true,
+    get() {
+      const path = picked.call(this) || (this.relativePath || "").replace(/^\\.?\\/+/, "");
+      return path.includes("/") ? path : "";
+    },
+  });
 })();
 </script>"""
 
