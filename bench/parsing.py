@@ -237,7 +237,7 @@ def _noise(picture: Grey, chance: np.random.Generator) -> Grey:
 
 def _specks(picture: Grey, chance: np.random.Generator) -> Grey:
     spoiled = picture.copy()
-    for _ in range(220):
+    for _ in range(160):
         y, x = chance.integers(0, picture.shape[0] - 6), chance.integers(0, picture.shape[1] - 6)
         spoiled[y : y + chance.integers(1, 6), x : x + chance.integers(1, 6)] = 40
     return spoiled

@@ -164,3 +164,92 @@ def test_printed_page_labels_stand_beside_the_physical_number(tmp_path: Path) ->
     result = parsed(save(document, tmp_path))
     assert result.meta.page_labels == ("i", "ii", "1")
     assert next(b.page for b in result.blocks if b.text == "код 333") == 3
+
+
+def test_hidden_text_is_dropped_and_counted(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    write(page, 72, 100, "Видимый текст страницы")
+    write(page, 72, 130, "Белым по белому", color=(1, 1, 1))
+    write(page, 72, 160, "Мельчайший шрифт", size=1)
+    write(page, 80, 300, "За картинкой", size=11)
+    picture = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, 128, 30))
+    picture.clear_with(120)
+    page.insert_image((72, 280, 200, 310), pixmap=picture)
+    page.draw_rect((60, 400, 300, 430), fill=(0, 0, 0.5))
+    write(page, 72, 420, "Белым по синему", color=(1, 1, 1))
+    result = parsed(save(document, tmp_path))
+    text = text_of(result)
+    assert "Видимый текст" in text
+    assert "Белым по синему" in text
+    for hidden in ("Белым по белому", "Мельчайший", "За картинкой"):
+        assert hidden not in text
+    assert result.report.dropped["hidden"] >= 40
+
+
+def test_a_page_that_fails_costs_that_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = pymupdf.open()
+    for text in ("Первый лист", "Второй лист", "Третий лист"):
+        write(document.new_page(), 72, 100, text)
+    path = save(document, tmp_path)
+    from rag.parsing import pdf
+
+    whole = pdf.read_page
+
+    def broken(page: pymupdf.Page) -> object:
+        if page.number == 1:
+            raise RuntimeError("cannot find object")
+        return whole(page)
+
+    monkeypatch.setattr(pdf, "read_page", broken)
+    result = parsed(path)
+    assert result.report.text_pages == (1, 3)
+    assert result.report.suspect_pages == (2,)
+    assert "Page 2" in str(result.report.warnings[0])
+    assert {b.page for b in result.blocks} == {1, 3}
+
+
+def test_text_drawn_twice_to_look_bold_is_read_once(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    for x in (72.0, 72.4):
+        write(page, x, 100, "Жирное слово")
+    assert text_of(parsed(save(document, tmp_path))).count("Жирное") == 1
+
+
+def test_a_page_turned_on_its_side_reads_in_order(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page(width=500, height=700)
+    for i, line in enumerate(["Первая строка поперёк", "вторая строка поперёк"]):
+        page.insert_htmlbox((100 + 30 * i, 100, 130 + 30 * i, 600), f"<p>{line}</p>", rotate=90)
+    text = text_of(parsed(save(document, tmp_path)))
+    assert text.index("Первая") < text.index("вторая")
+
+
+def test_footnotes_follow_the_text_of_their_page(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    write_lines(page, 72, 100, ["Рассмотрим преобразование, которое мы уже видели раньше при изучении"])
+    write(page, 72, 780, "1) Оно названо по имени Лапласа.", size=8)
+    write_lines(document.new_page(), 72, 80, ["функций комплексного переменного.", "Дальше идёт новый текст."])
+    blocks = parsed(save(document, tmp_path)).blocks
+    assert "при изучении функций комплексного" in blocks[0].text
+    assert [b.kind for b in blocks].index("note") == 1
+
+
+def test_a_lecture_is_named_by_course_and_date_of_its_running_header(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    for number in (1, 2):
+        page = document.new_page()
+        write(page, 56, 40, "Теория вероятности")
+        write(page, 280, 40, "10.09.2024")
+        write(page, 420, 40, "Лекции Иванова И. И.")
+        if number == 1:
+            write(page, 56, 90, "Лекция 2", 17)
+        write_lines(page, 56, 130, [f"Текст листа {number} о событиях и их вероятностях."])
+    result = parsed(save(document, tmp_path))
+    assert result.meta.title == "Теория вероятности. Лекция 2"
+    assert (result.meta.date, result.meta.date_source) == ("2024-09-10", "text")
+    assert result.meta.author == "Иванова И. И."
+    assert result.blocks[-1].heading == ("Теория вероятности", "Лекция 2")
+    assert "10.09.2024" not in text_of(result)

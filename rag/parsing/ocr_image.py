@@ -35,12 +35,20 @@ def otsu(picture: Grey) -> int:
 
 
 def black_and_white(picture: Grey) -> Grey:
-    """Part ink from paper after evening out single specks of noise (a median over 3 × 3)."""
+    """Part ink from paper after evening out the light: what is bright around a place counts as paper there."""
+    even = evenly_lit(picture)
+    return np.where(even > otsu(even), np.uint8(255), np.uint8(0))
+
+
+def evenly_lit(picture: Grey) -> Grey:
+    """Divide a picture by its paper: the brightest tone around each place, smoothed."""
     from PIL import Image, ImageFilter
 
-    even = np.asarray(Image.fromarray(picture).filter(ImageFilter.MedianFilter(3)))
-    level = otsu(even)
-    return np.where(even > level, np.uint8(255), np.uint8(0))
+    height, width = picture.shape
+    small = Image.fromarray(picture).resize((max(width // 8, 1), max(height // 8, 1)), Image.Resampling.BOX)
+    paper = small.filter(ImageFilter.MaxFilter(9)).filter(ImageFilter.GaussianBlur(6)).resize((width, height))
+    shade = np.maximum(np.asarray(paper, dtype=np.float32), 1.0)
+    return np.clip(picture / shade * 255.0, 0, 255).astype(np.uint8)
 
 
 def skew(picture: Grey) -> float:

@@ -12,6 +12,7 @@ from rag.parsing.ocr import Word
 _SPECK = 3  # shorter stretches far from the text's left side are specks
 _FAR = 2.5  # in line heights
 _SURE = 75.0
+_LIKELY = 60.0
 _LARGE = 1.4
 
 
@@ -35,22 +36,34 @@ def fragments_of(
 
 
 def _without_specks(rows: list[list[Word]], height: float) -> list[list[Word]]:
-    """Drop stretches of one or two characters that stand far left or right of where lines begin, and doubtful ones."""
-    starts = [row[0].x0 for row in rows if sum(len(word.text) for word in row) >= 10]
+    """Drop what is no text: doubtful words of one or two characters, and stretches of nothing longer that are doubtful
+    or stand far from where lines begin; marks much taller or flatter than letters."""
+    starts = [row[0].x0 for row in rows if _characters(row) >= 10]
+    ends = [row[-1].x1 for row in rows if _characters(row) >= 10]
     if not starts:
         return rows
-    left, right = median(starts), max(row[-1].x1 for row in rows if sum(len(word.text) for word in row) >= 10)
+    left, right = median(starts) - _FAR * height, max(ends)
     kept = []
     for row in rows:
-        text = "".join(word.text for word in row)
-        far = row[0].x0 < left - _FAR * height or row[0].x0 > right
-        doubtful = median(word.confidence for word in row) < _SURE
-        marks = not any(ch.isalnum() for ch in text)
-        tall = max(word.y1 - word.y0 for word in row) > 3 * height or max(word.y1 - word.y0 for word in row) < 0.25 * height
-        if (len(text) < _SPECK and (doubtful or far)) or (marks and doubtful) or (tall and doubtful):
+        row = [word for word in row if not _is_speck(word, height)]
+        if not row:
             continue
-        kept.append(row)
+        short = max(len(word.text) for word in row) < _SPECK
+        doubtful = median(word.confidence for word in row) < _SURE
+        if not (short and (doubtful or row[0].x0 < left or row[0].x0 > right)):
+            kept.append(row)
     return kept
+
+
+def _is_speck(word: Word, height: float) -> bool:
+    tall = word.y1 - word.y0
+    if word.confidence < _SURE and not 0.2 * height < tall < 3 * height:
+        return True
+    return word.confidence < _LIKELY and (len(word.text) < _SPECK or len(set(word.text.casefold())) == 1)
+
+
+def _characters(row: Sequence[Word]) -> int:
+    return sum(len(word.text) for word in row)
 
 
 def _joined(rows: list[list[Word]], height: float) -> list[list[Word]]:

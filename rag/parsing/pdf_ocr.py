@@ -15,14 +15,14 @@ from rag.parsing.ocr import recognise
 from rag.parsing.ocr_image import Grey, prepared
 from rag.parsing.ocr_layout import fragments_of
 from rag.parsing.pdf_text import PageText
-from rag.parsing.quality import quality
+from rag.parsing.quality import is_readable, quality
 from rag.types import BBox
 
 SCALE = 3.0  # pixels a point: 216 dpi
 _MOST_PIXELS = 20_000_000
 _FEW_LETTERS = 40
 _DRAWN_LETTERS = 150
-_UPSIDE_DOWN = 45.0
+_SURE = 50.0  # confidence (0-100) times the quality of the words; less may be upside down
 
 
 def needs_ocr(text: PageText) -> bool:
@@ -37,7 +37,7 @@ def needs_ocr(text: PageText) -> bool:
 
 def readable(text: PageText) -> bool:
     """Tell whether the text layer holds words rather than damaged characters."""
-    return quality(text.text) >= 0.5
+    return is_readable(text.text)
 
 
 def read_pictures(
@@ -99,11 +99,12 @@ def _read(picture: Grey, scale: float, languages: str) -> PageText:
         ready, angle = prepared(turned)
         words = recognise(ready, languages, round(72 * scale))
         sure = sum(w.confidence * len(w.text) for w in words) / max(sum(len(w.text) for w in words), 1)
+        sure *= quality(" ".join(word.text for word in words))
         fragments = [_untilted(f, angle, turned.shape, scale) for f in fragments_of(words, scale)]
         read = PageText(0, 0, tuple(fragments), (), (), turns=turns)
         if best is None or sure > best[0]:
             best = sure, read
-        if sure >= _UPSIDE_DOWN or not words:
+        if sure >= _SURE or not words:
             break
     assert best is not None
     return best[1]
