@@ -158,3 +158,8 @@ def test_a_page_cut_off_inside_a_tag_is_read_so_far(tmp_path: Path) -> None:
     for page in ("<!DOCTYPE html", "<!-- ", "<p>текст</p><!-- ", "<html><body><p>текст<"):
         document = parse(put(tmp_path, "a.html", page), SETTINGS)
         assert ("текст" in whole(document)) == ("текст" in page)
+
+
+def test_documents_of_kinds_that_are_not_read_are_no_archives(tmp_path: Path) -> None:
+    slides = put_zip(tmp_path, "a.odp", {"mimetype": "application/vnd.oasis.opendocument.presentation"})
+    assert "cannot read this type of file (.odp)" in refused(slides)

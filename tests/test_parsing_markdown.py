@@ -217,3 +217,10 @@ def test_front_matter_that_would_unfold_to_gigabytes_does_not(tmp_path: Path) ->
     document = read(tmp_path, "a.md", source)
     assert (document.meta.title, document.meta.tags) == ("", ())
     assert texts(document) == ["текст"]
+
+
+def test_headings_in_html_and_with_attributes_are_headings(tmp_path: Path) -> None:
+    source = '<h1 align="center">Конспект <b>по</b> физике</h1>\n\n## Сила {#force .x}\n\nтекст 100%% и 50%% роста\n'
+    document = read(tmp_path, "a.md", source)
+    assert texts(document) == ["Конспект по физике", "Сила", "текст 100%% и 50%% роста"]
+    assert document.blocks[-1].heading == ("Конспект по физике", "Сила")

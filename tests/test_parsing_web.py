@@ -128,3 +128,19 @@ def test_deep_nesting_and_endless_lines_are_survived(tmp_path: Path, source: str
     document = read(tmp_path, "a.html", f"<html><body><p>начало</p>{source}</body></html>")
     assert "начало" in whole(document)
     assert "дно" in whole(document)
+
+
+def test_formulas_are_read_as_the_latex_that_they_were_made_from(tmp_path: Path) -> None:
+    wikipedia = (
+        '<span class="mwe-math-element"><span style="display: none;">'
+        '<math alttext="{\\displaystyle E=mc^{2}}"><mi>E</mi></math></span>'
+        '<img class="mwe-math-fallback-image-inline" aria-hidden="true" alt="{\\displaystyle E=mc^{2}}"></span>'
+    )
+    katex = (
+        '<span class="katex"><span class="katex-mathml"><math><semantics><mi>a</mi><annotation '
+        'encoding="application/x-tex">a_1</annotation></semantics></math></span>'
+        '<span aria-hidden="true">a1</span></span>'
+    )
+    mathjax = '<script type="math/tex">\\alpha</script>'
+    source = f"<html><body><p>Энергия {wikipedia}, член {katex}, угол {mathjax}.</p></body></html>"
+    assert texts(read(tmp_path, "a.html", source)) == ["Энергия $E=mc^{2}$, член $a_1$, угол $\\alpha$."]

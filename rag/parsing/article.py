@@ -18,6 +18,7 @@ _NAMES = re.compile(
     r"|mw-editsection|noprint|mw-jump-link|navbox|catlinks)(?:$|[\s_-])", re.IGNORECASE,
 )  # fmt: skip
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_DISPLAY = re.compile(r"^\{\\(?:displaystyle|textstyle)\s*(.*)\}$", re.DOTALL)
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)[^<>]*?(/?)>")
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "p",
          "li", "dt", "dd", "tr", "td", "th", "option"}  # fmt: skip
@@ -45,8 +46,26 @@ def parse_page(html: str) -> Any:
         # Cut off inside a declaration or a comment, so that no element is left: what is not a tag is the text.
         root = lxml_html.document_fromstring("<html><body><p></p></body></html>")
         root.find(".//p").text = _TAG.sub(" ", html)
+    keep_formulas(root)
     etree.strip_elements(root, *(t for t in NEVER_TEXT if t != "head"), with_tail=False)
     return root
+
+
+def keep_formulas(root: Any) -> None:
+    """Put the LaTeX that a formula was made from in its place: pages hide it beside a picture, or in a script."""
+    for node in list(root.iter("math", "script")):
+        if node.tag == "math":
+            sources = node.xpath('.//annotation[contains(@encoding, "tex") or contains(@encoding, "TeX")]/text()')
+            latex = str(node.get("alttext") or next(iter(sources), ""))
+        else:
+            latex = str(node.text or "") if str(node.get("type") or "").startswith("math/tex") else ""
+        if latex := _DISPLAY.sub(r"\1", latex.strip()).strip():
+            for outer in node.iterancestors("span"):
+                outer.attrib.pop("style", None)
+            node.tail = f"${latex}${node.tail or ''}"
+            node.drop_tree()
+    for image in root.xpath('//img[contains(@class, "mwe-math-fallback")]'):
+        image.drop_tree()
 
 
 def flatten(html: str) -> str:

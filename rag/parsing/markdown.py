@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_NESTING = 60
 LONG_LINE = 20_000  # looking for pairs of marks takes quadratic time; no line that somebody typed is as long
+_ATTRIBUTES = re.compile(r"\s*\{[#.][^{}]*\}$")
+_HTML_HEADING = re.compile(r"<h([1-6])\b[^>]*>((?:(?!</?h[1-6]).)*)</h\1>", re.DOTALL | re.IGNORECASE)
 ONLY_IMAGES = re.compile(r"(?:\s*\[image\]\s*)+")
 
 
@@ -69,7 +71,9 @@ class _Reader:
         for node in root.children:
             match node.type:
                 case "heading":
-                    self.draft.heading(_words(node), int(node.tag[1]))
+                    self.draft.heading(_ATTRIBUTES.sub("", _words(node)), int(node.tag[1]))
+                case "html_block" if found := _HTML_HEADING.fullmatch(node.content.strip()):
+                    self.draft.heading(" ".join(map(str, self._html(found.group(2)))), int(found.group(1)))
                 case "bullet_list" | "ordered_list":
                     self._list(node)
                 case "footnote_block":

@@ -50,7 +50,8 @@ def _wikilink_words(embed: str, target: str, alias: str | None) -> str:
 
 def _marks(state: StateInline, silent: bool) -> bool:
     """==highlight== loses its marks, a %%comment%% goes."""
-    found = _COMMENT.match(state.src, state.pos)
+    begins = state.pos == 0 or state.src[state.pos - 1].isspace()
+    found = _COMMENT.match(state.src, state.pos) if begins else None
     text = ""
     if not found:
         found = _HIGHLIGHT.match(state.src, state.pos)

@@ -82,6 +82,8 @@ def _in_zip(path: Path) -> Family:
             return family
     if SUPPORTED.get(path.suffix.lower()) is not None:
         raise _damaged(path)
+    if kind or "[Content_Types].xml" in names:
+        raise _unknown(path)
     raise ParsingError(msg("This is an archive. Unpack it and put the files from it into the notes folder."))
 
 

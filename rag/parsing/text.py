@@ -15,7 +15,7 @@ from rag.parsing.inline import reflow
 from rag.parsing.links import cut_data_uris, shrink_links
 
 _UNDERLINE = re.compile(r"(={3,}|-{3,}|~{3,})\s*")
-_NUMBERED = re.compile(r"(?:§\s*)?(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+[^\W\d_].{0,100}")
+_NUMBERED = re.compile(r"(?:§\s*(\d{1,3}(?:\.\d{1,2})*)|(\d{1,2}(?:\.\d{1,2}){1,3}))\.?\s+(?=[A-ZА-ЯЁ]).{1,100}")
 _KEYWORD = re.compile(
     r"(часть|раздел|глава|тема|лекция|семинар|занятие|билет|вопрос|part|chapter|section|lecture|unit)\s+(?:№\s*)?"
     r"(?:\d+|[ivxlcdm]+)\b[.:)]?.{0,120}",
@@ -116,5 +116,5 @@ def heading_level(line: str) -> int:
     if _KEYWORD.fullmatch(line) or in_capitals(line):
         return 1
     if found := _NUMBERED.fullmatch(line):
-        return 1 + len(found.group(1).split("."))
+        return 1 + len((found.group(1) or found.group(2)).split("."))
     return 0

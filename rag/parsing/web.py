@@ -27,23 +27,9 @@ _CHARSET = re.compile(
 _RENAMED = {"figure": "div", "figcaption": "p", "details": "div", "summary": "p", "form": "div", "label": "span",
             "fieldset": "div", "legend": "p", "nav": "div", "main": "div", "article": "div"}  # fmt: skip
 _BLOCKS = (
-    "p",
-    "div",
-    "dt",
-    "dd",
-    "section",
-    "ul",
-    "ol",
-    "pre",
-    "blockquote",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
+    "p", "div", "dt", "dd", "section", "ul", "ol", "pre", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6",
     "header",
-)
+)  # fmt: skip
 _TWO_BREAKS = re.compile(r"(?:<br\s*/?>\s*){2,}", re.IGNORECASE)
 
 
