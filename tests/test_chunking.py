@@ -81,7 +81,7 @@ def folded(text: str) -> str:
     return "".join(text.split())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(documents())
 def test_no_text_is_lost_and_it_keeps_its_order(document: ParsedDocument) -> None:
     chunks = chunk_document(document, "a.md", count, WINDOW)
@@ -105,7 +105,7 @@ def test_no_text_is_lost_and_it_keeps_its_order(document: ParsedDocument) -> Non
                 rest = rest[n:]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(documents())
 def test_no_passage_crosses_a_heading(document: ParsedDocument) -> None:
     for chunk in chunk_document(document, "a.md", count, WINDOW):
@@ -124,7 +124,7 @@ def test_no_passage_crosses_a_heading(document: ParsedDocument) -> None:
         assert any(all(folded(line) in folded(run) for line in body) for run in runs)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(documents(), st.sampled_from([40, WINDOW, 512]))
 def test_every_passage_and_every_window_of_it_fits_the_model(document: ParsedDocument, window: int) -> None:
     for chunk in chunk_document(document, "a.md", count, window):
@@ -144,7 +144,7 @@ def test_the_same_document_gives_the_same_passages_each_with_its_own_id(document
     assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(documents())
 def test_pages_and_boxes_are_those_of_the_text(document: ParsedDocument) -> None:
     pages = {region.page for block in document.blocks for region in block.regions}

@@ -21,13 +21,13 @@ class Cut(IntEnum):
     """What a cut before an atom would part, from the worst to the best place."""
 
     WORD = 0  # inside a word or a formula that is too long for a passage
-    GLUED = 1  # a caption from its table, a list from the line that announces it
+    GLUED = 1  # a caption from its table, a list or formula from the line that announces it
     SENTENCE = 2
-    LINE = 3  # lines of code
+    LINE = 3  # lines of code, formulas
     ITEM = 4  # items of a list, rows of a table
     PARAGRAPH = 5
     POINT = 6  # a definition, a theorem, a numbered point
-    TOPIC = 7  # a title of its own
+    TOPIC = 7  # a few words on a line of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,14 @@ class Atom:
 
 _POINT = re.compile(
     r"(?:\*\*|__)?(?:определени|опр\.|теорем|лемм|следстви|утверждени|аксиом|свойств|доказательств|пример|замечани|"
-    r"задач|упражнени|билет|вопрос|definition|theorem|lemma|corollary|proposition|proof|example|remark|exercise|"
+    r"задач|упражнени|билет|вопрос|(?:def|th|lem|cor|ex|nota|rem|mem|lab)\.|definition|theorem|lemma|corollary|proposition|proof|example|remark|exercise|"
     r"question|(?:\d{1,2}(?:\.\d{1,2})*|[IVX]{1,4})[.)]\s|§)",
     re.I,
 )
 _TERM = re.compile(r"[^\W\d_][^.!?:;\n]{1,60}?\s(?:[-–—]|это)\s")
-_TITLE = re.compile(r"[^\W\d_][^.!?:;,\n]{2,70}\Z")
-_ANNOUNCES = re.compile(r":[*_\s]*\Z")
+_TITLE = re.compile(r"[A-ZА-ЯЁ][^\W\d_]+(?:[ -][^\W\d_]+){0,3}(?: \([^\W\d_]+\)[^\W\d_ ]*)?\Z")
+_SPOKEN = re.compile(r"[^\W\d_]{4}")  # what has no such word is a formula or a mark
+_ANNOUNCES = re.compile(r"[:=][*_\s]*\Z")
 _SPACE = re.compile(r"\s+")
 
 
@@ -70,15 +71,17 @@ def _cut_before(placed: Placed, before: Placed | None, after: Placed | None) -> 
     """Judge the cut between two blocks."""
     block = placed.block
     if before is not None:
-        announced = block.kind in ("list", "table", "code", "quote") or block.text.startswith(("$$", "\\["))
         captioned = "caption" in (block.kind, before.block.kind) and "table" in (block.kind, before.block.kind)
-        if captioned or (announced and before.block.kind != "list" and _ANNOUNCES.search(before.block.text[-8:])):
+        announced = before.block.kind != "list" and _ANNOUNCES.search(before.block.text[-8:])
+        if captioned or announced:
             return Cut.GLUED
     if block.kind == "list":
         return Cut.ITEM if before is not None and before.block.kind == "list" else Cut.PARAGRAPH
     if block.kind != "paragraph":
         return Cut.PARAGRAPH
-    if len(block.text) <= 72 and _TITLE.match(block.text) and after is not None and after.block.kind == "paragraph":
+    if not _SPOKEN.search(block.text):
+        return Cut.LINE
+    if _TITLE.match(block.text) and after is not None and after.block.kind == "paragraph":
         return Cut.TOPIC
     return Cut.POINT if _POINT.match(block.text) or _TERM.match(block.text) else Cut.PARAGRAPH
 
@@ -93,8 +96,8 @@ def _atoms_of_block(placed: Placed) -> Iterator[Atom]:
                 yield Atom(start + first, start + last, Cut.LINE)
         case _:
             for first, last in sentences(block.text):
-                line = block.kind == "list" and block.text[:first].endswith("\n")
-                yield Atom(start + first, start + last, Cut.ITEM if line else Cut.SENTENCE, prose=True)
+                item = block.kind == "list" and block.text[first - 1 : first] == "\n"
+                yield Atom(start + first, start + last, Cut.ITEM if item else Cut.SENTENCE, prose=block.kind != "list")
 
 
 def _rows(placed: Placed) -> Iterator[Atom]:
@@ -121,7 +124,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
     at = 0
     for line in text.split("\n"):
         if line.strip():
-            yield at, at + len(line)
+            yield at, at + len(line.rstrip())
         at += len(line) + 1
 
 
@@ -144,15 +147,16 @@ def split_atom(text: str, atom: Atom, limit: int) -> Iterator[Atom]:
         spans.append((start, stop))
         start = following
     spans.append((start, atom.end))
+    spans = [span for span in spans if text[slice(*span)].strip()]
     shares = _shares(atom.words, len(spans))
-    for (start, stop), words in zip(spans, shares, strict=True):
-        cut = atom.cut if start == atom.start else Cut.WORD
+    for i, ((start, stop), words) in enumerate(zip(spans, shares, strict=True)):
+        cut = Cut.WORD if i else atom.cut
         yield replace(atom, start=start, end=stop, cut=cut, words=words)
 
 
 def _shares(words: str, n: int) -> list[str]:
     """Part a long row's words among the n pieces of its text."""
-    values = words.split("; ")
+    values = re.split(r"; |\n", words)
     return ["; ".join(values[i * len(values) // n : (i + 1) * len(values) // n]) for i in range(n)]
 
 

@@ -63,13 +63,13 @@ def passages_of(sections: Sequence[Section], count_tokens: CountTokens, window: 
     waiting = _first_runs(sections, count_tokens, window)
     while waiting:
         made = [(run, key, passage) for run in waiting for key, passage in _cut(run)]
-        counts = _count([passage for _, _, passage in made], count_tokens)
+        counts = count_tokens([embedded(passage.line, passage.text, "") for _, _, passage in made])
         again: list[tuple[_Run, tuple[int, ...], Passage]] = []
-        for (run, key, passage), (shown, most) in zip(made, counts, strict=True):
-            if most <= window or len(passage.text) < 2:
-                done[key] = replace(passage, tokens=shown)
+        for (run, key, passage), tokens in zip(made, counts, strict=True):
+            if tokens <= window or len(passage.text) < 2:
+                done[key] = replace(passage, tokens=tokens)
             else:
-                again.append((replace(run, room=min(run.room - 1, run.room * window // most)), key, passage))
+                again.append((replace(run, room=min(run.room - 1, run.room * window // tokens)), key, passage))
         waiting = _runs_again(again, count_tokens)
     return [done[key] for key in sorted(done)]
 
@@ -101,27 +101,9 @@ def _runs_again(again: Sequence[tuple[_Run, tuple[int, ...], Passage]], count_to
 
 
 def _atom_tokens(atoms: Sequence[tuple[Section, Atom]], count_tokens: CountTokens) -> list[int]:
-    """Return the tokens of each atom's text, or of its words where they take more."""
-    if not atoms:
-        return []
-    texts = [section.text[atom.start : atom.end] for section, atom in atoms]
-    rows = [i for i, (_, atom) in enumerate(atoms) if atom.words]
-    empty, *counts = count_tokens(["", *texts, *(atoms[i][1].words for i in rows)])
-    tokens = counts[: len(texts)]
-    for i, n in zip(rows, counts[len(texts) :], strict=True):
-        tokens[i] = max(tokens[i], n)
-    return [n - empty for n in tokens]
-
-
-def _count(passages: Sequence[Passage], count_tokens: CountTokens) -> list[tuple[int, int]]:
-    """Return for each passage the tokens of heading line and text, and the most that any form of it takes."""
-    tables = [i for i, passage in enumerate(passages) if passage.words]
-    texts = [embedded(passage.line, passage.text, "") for passage in passages]
-    counts = count_tokens([*texts, *(embedded(passages[i].line, passages[i].text, passages[i].words) for i in tables)])
-    most = counts[: len(texts)]
-    for i, n in zip(tables, counts[len(texts) :], strict=True):
-        most[i] = max(most[i], n)
-    return list(zip(counts, most, strict=False))
+    """Return the tokens of each atom's text, without what embedding adds to every text."""
+    empty, *counts = count_tokens(["", *(section.text[atom.start : atom.end] for section, atom in atoms)])
+    return [n - empty for n in counts]
 
 
 def _cut(run: _Run) -> Iterator[tuple[tuple[int, ...], Passage]]:
