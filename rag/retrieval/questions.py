@@ -42,6 +42,11 @@ _BOTH = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.?!…])\s+(?=\S)")
+_POINTS_BACK = re.compile(
+    r"\b(?:он|она|оно|они|его|её|ее|их|ему|ей|им|нём|нем|ней|них|это|этот|эта|эти|этого|этой|этих|там|тогда"
+    r"|he|she|it|its|they|them|their|his|her|this|that|these|those|there|then)\b",
+    re.IGNORECASE,
+)
 # A sentence that tells the answerer what to do, not what is asked.
 _INSTRUCTION = re.compile(
     r"(?:if|otherwise|please|answer|explain|assume|give|state|use|respond|write|round"
@@ -62,8 +67,9 @@ def sub_questions(question: str) -> list[str]:
     """Return the parts of a question that compares two things or asks two; empty where it asks for one."""
     text = " ".join(question.split())
     several = _SENTENCE.split(text)
-    if len(several) == 2 and all(part.endswith("?") and len(_content(part)) > 1 for part in several):
-        return several
+    if len(several) == 2 and all(part.endswith("?") and _content(part) for part in several):
+        first, second = several
+        return [first, f"{first} {second}" if _POINTS_BACK.search(second) else second]
     bare = text.strip(" ?!.")
     for pattern in _PATTERNS:
         match = pattern.search(bare)

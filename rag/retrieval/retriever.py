@@ -11,6 +11,7 @@ from typing import Self
 from rag.protocols import ChunkStore, Embedder, Reranker, Vectors
 from rag.retrieval.asking import Asked, understand
 from rag.retrieval.diversity import distinct, merged, spread
+from rag.retrieval.exact import lifted
 from rag.retrieval.fusion import Candidate, Found, fuse, in_order
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.questions import sub_questions, without_instructions
@@ -20,7 +21,7 @@ from rag.types import Chunk, Hit, Mode, SearchResult
 
 # Candidates of each path; of the fused order, those whose texts are read; those that a reranker judges.
 _CANDIDATES = 100
-_READ = 50
+_READ = 100
 _RERANKED = 30
 _RERANK_WEIGHT = 0.5
 # The background is learnt anew when the library has grown or shrunk by more than this share.
@@ -64,7 +65,7 @@ class Retriever:
         other._background = self._background
         return other
 
-    def search(
+    def search(  # noqa: PLR0917 - all have names that callers use
         self,
         query: str,
         k: int = 3,
@@ -90,11 +91,11 @@ class Retriever:
         fused = fuse(found, mode)
         chunks = self._chunks([c.chunk_id for c in fused[:_READ]])
         best = [c for c in fused[:_READ] if c.chunk_id in chunks]
-        kept, same_in = distinct(spread(best, chunks), chunks)
+        kept, same_in = distinct(spread(lifted(best, asked, self._keywords, chunks), chunks), chunks)
         reranked = self._judge(question, kept, chunks) if rerank and self._reranker else {}
         if reranked:
             kept = in_order([replace(c, score=_with_rerank(c, reranked)) for c in kept])
-        sure = self._confidence(asked, vector, kept, found, chunks, mode)
+        sure = self._confidence(asked, vector, kept[0], found, mode) if kept else 0.0
         return _Ranking(asked, vector, kept, chunks, same_in, reranked, sure)
 
     def _find(self, asked: Asked, vector: Vectors | None, mode: Mode, paths: Sequence[str] | None) -> Found:
@@ -113,23 +114,13 @@ class Retriever:
         texts = [_passage_text(chunks[i]) for i in ids]
         return dict(zip(ids, self._reranker.scores(question, texts), strict=True))
 
-    def _confidence(
-        self,
-        asked: Asked,
-        vector: Vectors | None,
-        candidates: Sequence[Candidate],
-        found: Found,
-        chunks: Mapping[str, Chunk],
-        mode: Mode,
-    ) -> float:
-        if not candidates:
-            return 0.0
-        best = candidates[0]
+    def _confidence(self, asked: Asked, vector: Vectors | None, best: Candidate, found: Found, mode: Mode) -> float:
         strength = (best.keyword or 0.0) / (2 * found.ideal) if found.ideal else 0.0
         cosine = best.dense if best.dense is not None else (found.dense[-1][1] if found.dense else None)
         known = None if vector is None else self._background.get(self._store, self._chunks, self._keywords)
         seen = evidence(cosine, best.covered, strength, vector, known)
-        return confidence(seen, mode, _same_script(asked.text, chunks[best.chunk_id].text))
+        text = self._chunks([best.chunk_id])[best.chunk_id].text
+        return confidence(seen, mode, _same_script(asked.text, text))
 
 
 class _BackgroundKeeper:

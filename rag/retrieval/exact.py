@@ -1,0 +1,41 @@
+"""Exact things first: names, numbers, codes and quoted words mean just themselves, so where they are rare in the
+library, a passage that holds them stands above one that is merely about the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from rag.retrieval.asking import Asked
+from rag.retrieval.fusion import Candidate, in_order
+from rag.retrieval.keywords import KeywordIndex
+from rag.retrieval.words import fold
+from rag.types import Chunk
+
+EXACT_LIFT = 0.2
+PHRASE_LIFT = 0.5
+# Rare: in at most this share of the passages, or in this many.
+_RARE_SHARE = 0.01
+_RARE_COUNT = 3
+
+
+def lifted(
+    candidates: Sequence[Candidate], asked: Asked, index: KeywordIndex, chunks: Mapping[str, Chunk]
+) -> list[Candidate]:
+    """Return the candidates in a new order: each gains by the share of the question's rare exact words that it
+    holds, and by each quoted phrase that stands in it word for word."""
+    limit = max(_RARE_COUNT, _RARE_SHARE * len(index))
+    rare = {stem: 1.0 for stem in sorted(asked.exact) if 0 < index.frequency(stem) <= limit}
+    if not rare and not asked.phrases:
+        return list(candidates)
+    held = index.judge(rare, [c.chunk_id for c in candidates]) if rare else {}
+    gains = {chunk_id: EXACT_LIFT * match.covered for chunk_id, match in held.items()}
+    for candidate in candidates:
+        text = _plain(chunks[candidate.chunk_id]) if asked.phrases else ""
+        phrases = sum(phrase in text for phrase in asked.phrases)
+        gains[candidate.chunk_id] = gains.get(candidate.chunk_id, 0.0) + PHRASE_LIFT * phrases
+    return in_order([replace(c, score=c.score + gains[c.chunk_id]) for c in candidates])
+
+
+def _plain(chunk: Chunk) -> str:
+    return " ".join(fold(" ".join((*chunk.heading, chunk.text))).split())
