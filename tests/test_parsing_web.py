@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.documents import block_with, only_table, read, texts, whole
+from tests.documents import block_with, only_table, put, read, texts, whole
 
 PARAGRAPH = "Импульс замкнутой системы сохраняется. " * 8
 PAGE = f"""<!DOCTYPE html><html lang="ru"><head><title>Закон сохранения</title><meta name="author" content="Анна Ли">
@@ -65,6 +68,8 @@ def test_a_bare_page_gives_all_of_its_text(tmp_path: Path) -> None:
 def test_where_cleaning_would_leave_too_little_the_whole_body_is_read(tmp_path: Path) -> None:
     inside = f'<html><body><div class="sidebar"><p>{PARAGRAPH}</p></div><p>мало</p></body></html>'
     assert "Импульс" in whole(read(tmp_path, "a.html", inside))
+    named = f'<html><body><div class="has-sidebar"><p>{PARAGRAPH}</p></div><div>{"снизу " * 40}</div></body></html>'
+    assert "Импульс" in whole(read(tmp_path, "c.html", named))
     empty_main = f"<html><body><main></main><div><p>{PARAGRAPH}</p></div></body></html>"
     assert "Импульс" in whole(read(tmp_path, "b.html", empty_main))
 
@@ -144,3 +149,35 @@ def test_formulas_are_read_as_the_latex_that_they_were_made_from(tmp_path: Path)
     mathjax = '<script type="math/tex">\\alpha</script>'
     source = f"<html><body><p>Энергия {wikipedia}, член {katex}, угол {mathjax}.</p></body></html>"
     assert texts(read(tmp_path, "a.html", source)) == ["Энергия $E=mc^{2}$, член $a_1$, угол $\\alpha$."]
+
+
+def test_reading_a_page_loads_no_model_sends_no_telemetry_and_asks_no_network(tmp_path: Path) -> None:
+    page = put(tmp_path, "a.html", PAGE)
+    code = f"""
+import socket, sys
+def refuse(*args):
+    print("network", args[1:], flush=True)
+    raise OSError("refused")
+socket.socket.connect = refuse
+socket.getaddrinfo = refuse
+from pathlib import Path
+from rag.parsing import ParseSettings, parse
+document = parse(Path({str(page)!r}), ParseSettings())
+import threading
+for thread in threading.enumerate():
+    if thread is not threading.main_thread():
+        thread.join(5)
+print(len(document.blocks), sorted({{"torch", "spacy", "nltk", "tensorflow"}} & set(sys.modules)))
+"""
+    environment = {k: v for k, v in os.environ.items() if k not in ("DO_NOT_TRACK", "SCARF_NO_ANALYTICS")}
+    environment["PYTHONPATH"] = str(Path(__file__).parent.parent)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    blocks, _, rest = done.stdout.strip().partition(" ")
+    assert int(blocks) > 5
+    assert rest == "[]"
+
+
+def test_comments_in_highlighted_code_are_code(tmp_path: Path) -> None:
+    code = '<pre><code>x = 1 <span class="hljs-comment"># единица</span></code></pre>'
+    document = read(tmp_path, "a.html", f"<html><body><p>{PARAGRAPH}</p>{code}</body></html>")
+    assert texts(document, "code") == ["x = 1 # единица"]

@@ -29,6 +29,7 @@ _FLAT = {
 _INLINE = {"a", "b", "i", "em", "strong", "span", "font", "u", "code", "sup", "sub", "small", "big", "mark", "tt"}
 MAX_DEPTH = 200
 MIN_SHARE = 0.25
+MAX_SHARE = 0.4
 MIN_CHARS = 200
 
 
@@ -120,17 +121,23 @@ def _hidden(body: Any) -> Iterator[Any]:
 
 
 def _furniture(root: Any, inside: bool) -> list[Any]:
-    """The outermost elements that are no part of an article. Inside one, a header holds its title."""
-    found: list[Any] = []
+    """The outermost elements that are no part of an article. Inside one, a header holds its title. What holds much of
+    the page's text is no furniture, whatever its name: "has-sidebar" is often the class of the article itself."""
+    found: dict[Any, None] = {}
+    largest = MAX_SHARE * len(_words(root))
     tags = [tag for tag in FURNITURE if not (inside and tag in ("header", "form"))]
     for node in root.iter():
         if not isinstance(node.tag, str) or node is root or node.tag in ("html", "body", "main", "article"):
             continue
         names = f"{node.get('class') or ''} {node.get('id') or ''}"
-        is_furniture = node.tag in tags or node.get("role") in ROLES or _NAMES.search(names)
-        if is_furniture and not _holds_article(node) and not any(a in found for a in node.iterancestors()):
-            found.append(node)
-    return found
+        is_menu = node.tag == "nav" or node.get("role") == "navigation"
+        if not (is_menu or node.tag in tags or node.get("role") in ROLES or _NAMES.search(names)):
+            continue
+        if any(a in found or a.tag in ("pre", "code") for a in node.iterancestors()) or _holds_article(node):
+            continue
+        if is_menu or len(_words(node)) <= largest:
+            found[node] = None
+    return list(found)
 
 
 def _holds_article(node: Any) -> bool:

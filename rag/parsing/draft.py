@@ -63,7 +63,7 @@ class Draft:
 
     def add(self, text: str, kind: BlockKind = "paragraph", page: int | None = None) -> None:
         """Add a block of text under the open headings; blank text is no block.
-        "\f" in the text of a format with pages is the beginning of the next page."""
+        "\\f" in the text of a format with pages is the beginning of the next page."""
         text = dedent(text.strip("\n")).rstrip() if text.startswith((" ", "\n")) else text.rstrip()
         if text.strip():
             text, regions = _split_pages(text, page)
