@@ -18,7 +18,7 @@ from typing import Any
 
 from rag.answering.evidence import evidence
 from rag.answering.verification import Claim, Finding, check
-from rag.embedding import load_embedder
+from rag.models.embedding import load_embedder
 from rag.protocols import Embedder
 
 ROOT = Path(__file__).resolve().parent.parent

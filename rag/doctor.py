@@ -7,10 +7,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from rag.embedding import embedder_available
 from rag.errors import ChatError, StoreError
 from rag.llm import list_models
 from rag.messages import msg
+from rag.models.embedding import embedder_available
 from rag.settings import Paths, Settings
 from rag.storage.store import open_client
 from rag.types import Check

@@ -17,12 +17,12 @@ from rag.answering import answer
 from rag.answering.reply import Reply
 from rag.chat_models import chat_models, load_chat
 from rag.doctor import doctor
-from rag.embedding import load_embedder
 from rag.errors import KonspektError, QuestionError, SettingsError, StoreError
 from rag.evaluation import evaluate
 from rag.messages import msg
+from rag.models.embedding import load_embedder
+from rag.models.reranking import load_reranker
 from rag.protocols import Reranker
-from rag.reranking import load_reranker
 from rag.serving import LoadEmbedder, Serving, Shelf
 from rag.settings import SENTENCE_RERANKER, Paths, Settings
 from rag.syncing.indexing import Progress

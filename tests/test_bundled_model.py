@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rag.bundled_model import (
+from rag.errors import EmbeddingError
+from rag.models.bundled_model import (
     MANIFEST,
     PackedModel,
     file_digest,
@@ -23,9 +24,8 @@ from rag.bundled_model import (
     read_packed,
     unpacked_model,
 )
-from rag.charsmap import charsmap
-from rag.embedding import load_embedder
-from rag.errors import EmbeddingError
+from rag.models.charsmap import charsmap
+from rag.models.embedding import load_embedder
 from rag.protocols import Embedder
 
 PACKED = packed_weights()

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rag.embedding import embedder_available, load_embedder
 from rag.errors import EmbeddingError
 from rag.messages import Message
-from rag.model_prompts import prompts_for
-from rag.ollama_embedding import OllamaEmbedder
+from rag.models.embedding import embedder_available, load_embedder
+from rag.models.ollama_embedding import OllamaEmbedder
+from rag.models.prompts import prompts_for
+from rag.models.sentence_models import SentenceTransformerEmbedder, Turns
 from rag.protocols import Embedder
-from rag.sentence_models import SentenceTransformerEmbedder, Turns
 from tests.fake_ollama import FakeOllama, served
 from tests.models import save_bert_embedder, save_qwen_embedder
 
@@ -128,7 +128,7 @@ def test_roberta_positions_leave_room_for_the_padding_index(tmp_path: Path) -> N
 
     import torch
 
-    from rag.sentence_models import model_window
+    from rag.models.sentence_models import model_window
 
     table = torch.nn.Module()
     table.position_embeddings = torch.nn.Embedding(514, 4, padding_idx=1)
@@ -274,7 +274,7 @@ def test_a_model_that_gives_no_numbers_is_refused(saved: Path) -> None:
 def test_without_the_bundled_file_the_original_is_wanted_from_the_hub(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rag.embedding.packed_weights", lambda: None)
+    monkeypatch.setattr("rag.models.embedding.packed_weights", lambda: None)
     with pytest.raises(EmbeddingError, match="intfloat/multilingual-e5-small is not on this machine"):
         load_embedder("bundled", tmp_path, "")
     assert not embedder_available("bundled", tmp_path, "").ok

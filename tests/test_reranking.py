@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rag.cross_encoders import CrossEncoderReranker
 from rag.errors import RerankingError
-from rag.reranking import load_reranker
-from rag.sentence_reranking import SentenceReranker
-from rag.sentence_vectors import SentenceVectors
+from rag.models.cross_encoders import CrossEncoderReranker
+from rag.models.reranking import load_reranker
+from rag.models.sentence_reranking import SentenceReranker
+from rag.models.sentence_vectors import SentenceVectors
 from tests.fakes import WordEmbedder
 from tests.models import save_cross_encoder, save_qwen_reranker
 

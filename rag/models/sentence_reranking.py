@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from rag.models.sentence_vectors import SentenceVectors, as_kept
 from rag.protocols import Embedder, Vectors
-from rag.sentence_vectors import SentenceVectors, as_kept
 from rag.sentences import sentences
 
 _SHORTEST = 25  # characters; shorter ones (numbers, labels) go with the sentence after them

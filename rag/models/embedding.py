@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from rag.bundled_model import MANIFEST, UNPACKER_VERSION, packed_weights, unpacked_model
 from rag.errors import EmbeddingError
 from rag.messages import Message, msg
-from rag.model_files import content_digest, local_folder, model_folder
+from rag.models.bundled_model import MANIFEST, UNPACKER_VERSION, packed_weights, unpacked_model
+from rag.models.files import content_digest, local_folder, model_folder
 from rag.protocols import Embedder
 from rag.settings import BUNDLED_EMBEDDER
 from rag.types import Check
@@ -34,12 +34,12 @@ def load_embedder(
     Raises EmbeddingError with the remedy.
     """
     if name.startswith(OLLAMA_PREFIX):
-        from rag.ollama_embedding import OllamaEmbedder
+        from rag.models.ollama_embedding import OllamaEmbedder
 
         served = OllamaEmbedder(name.removeprefix(OLLAMA_PREFIX), ollama_url)
         _tell_unknown_prompts(name, served.prompts.source, progress)
         return served
-    from rag.sentence_models import SentenceTransformerEmbedder
+    from rag.models.sentence_models import SentenceTransformerEmbedder
 
     models = data / "models"
     packed = packed_weights() if name == BUNDLED_EMBEDDER else None
@@ -77,7 +77,7 @@ def embedder_available(name: str, data: Path, ollama_url: str) -> Check:
 
 
 def _served(title: str, model: str, url: str) -> Check:
-    from rag.ollama_embedding import served_digest
+    from rag.models.ollama_embedding import served_digest
 
     try:
         digest = served_digest(model, url)

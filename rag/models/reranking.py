@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rag.errors import RerankingError
 from rag.messages import Message
-from rag.model_files import model_folder
+from rag.models.files import model_folder
 from rag.protocols import Embedder, Reranker
 from rag.settings import NO_RERANKER, SENTENCE_RERANKER
 
@@ -27,10 +27,10 @@ def load_reranker(
     if name == NO_RERANKER:
         return None
     if name == SENTENCE_RERANKER:
-        from rag.sentence_reranking import SentenceReranker
+        from rag.models.sentence_reranking import SentenceReranker
 
         return SentenceReranker(embedder, data / "sentences")
-    from rag.cross_encoders import CrossEncoderReranker
+    from rag.models.cross_encoders import CrossEncoderReranker
 
     folder = model_folder(name, data / "models", progress, RerankingError, default_owner="cross-encoder")
     return CrossEncoderReranker(folder, name, device=device, threads=threads)

@@ -13,7 +13,7 @@ import numpy as np
 
 from rag.errors import EmbeddingError
 from rag.messages import msg
-from rag.model_prompts import Prompts, prompts_for
+from rag.models.prompts import Prompts, prompts_for
 from rag.protocols import ModelIdentity, Vectors
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rag.charsmap import charsmap
 from rag.errors import EmbeddingError
 from rag.messages import Message, msg
+from rag.models.charsmap import charsmap
 
 UNPACKER_VERSION = 1
 MANIFEST = "unpacked.json"

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from rag.errors import RerankingError
 from rag.messages import msg
-from rag.sentence_models import Turns, model_window
+from rag.models.sentence_models import Turns, model_window
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder

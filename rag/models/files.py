@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from rag.bundled_model import file_digest
 from rag.errors import EmbeddingError, KonspektError
 from rag.messages import Message, msg
+from rag.models.bundled_model import file_digest
 
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".npy")
 _CONTENT = (*_WEIGHTS, ".json", ".txt", ".model", ".jinja", ".py")
