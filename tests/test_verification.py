@@ -1,4 +1,5 @@
-"""The check of generated sentences: facts in any spelling, opposites, swapped citations, and its figures on written pairs."""
+"""The check of generated sentences: facts in any spelling, opposites, swapped citations, and its figures on written
+pairs."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from rag.answering.facts import facts
 from rag.answering.names import same_name
 from rag.answering.numerals import numbers
 from rag.answering.verification import Claim, Finding, check, claims_of, missing_facts, tidy_marks
-from rag.embedding import load_embedder
+from rag.models.embedding import load_embedder
 from rag.protocols import Embedder, Vectors
 
 DATA = Path(__file__).parent / "data"
@@ -85,7 +86,9 @@ def test_an_altered_fact_is_missing(written: str, stands: str) -> None:
 
 
 def test_numbers_are_read_with_their_scale_and_as_words() -> None:
-    found = {str(value) for number in numbers("сто двадцать пять, 3,5 млрд и две тысячи двадцать") for value in number.values}
+    found = {
+        str(value) for number in numbers("сто двадцать пять, 3,5 млрд и две тысячи двадцать") for value in number.values
+    }
     assert found == {"125", "3500000000", "2020"}
 
 
@@ -128,7 +131,9 @@ def test_not_only_is_no_negation() -> None:
     assert not opposed("Он хранит не только ключи.", "Он хранит ключи и значения.")
 
 
-@pytest.mark.parametrize(("one", "other"), [("Пушкиным", "Пушкина"), ("Москве", "Москва"), ("Newton's", "Newton"), ("Turing", "Тьюринг")])
+@pytest.mark.parametrize(
+    ("one", "other"), [("Пушкиным", "Пушкина"), ("Москве", "Москва"), ("Newton's", "Newton"), ("Turing", "Тьюринг")]
+)
 def test_a_name_is_known_in_other_cases_and_scripts(one: str, other: str) -> None:
     assert same_name(one, other)
 
@@ -194,7 +199,12 @@ class Remembering:
 
 def test_with_the_bundled_model_it_catches_what_is_wrong_and_spares_what_is_right(models: Path) -> None:
     pairs = _pairs("verification_held_out.jsonl")
-    cut = [text for pair in pairs for passage in evidence([("", p) for p in pair["passages"]], None) for text in passage.texts]
+    cut = [
+        text
+        for pair in pairs
+        for passage in evidence([("", p) for p in pair["passages"]], None)
+        for text in passage.texts
+    ]
     texts = list(dict.fromkeys(cut + [pair["sentence"] for pair in pairs]))
     embedder = Remembering(load_embedder("bundled", models, ""), texts)
     caught, marked, numbers_caught = _shares(pairs, embedder)  # type: ignore[arg-type]
