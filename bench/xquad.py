@@ -40,13 +40,13 @@ def note_name(article: Article) -> str:
 
 def questions(found: Collection[Article], indexed: Collection[str] | None = None) -> list[dict[str, Any]]:
     """Return control questions; those of articles whose title is not in `indexed` have no answer."""
-    asked = []
+    asked: list[dict[str, Any]] = []
     for article in found:
         for number, paragraph in enumerate(article["paragraphs"], 1):
             place = {"file": note_name(article), "heading": str(number)}
             known = indexed is None or article["title"] in indexed
-            for question in paragraph["qas"]:
-                asked.append({"question": question["question"], **(place if known else {"answerable": False})})
+            told = place if known else {"answerable": False}
+            asked += [{"question": question["question"], **told} for question in paragraph["qas"]]
     return asked
 
 

@@ -44,12 +44,14 @@ class Background:
 class Evidence:
     """What speaks for the best passage. `surprise`: how far its cosine lies above what the best of so many passages
     reaches by chance, in deviations; `closeness`: how far above the nearness of passages of different files;
-    `covered`: the share of the question's rare words in it; `strength`: its BM25 score over the question's weight."""
+    `covered`: the share of the question's rare words in it; `strength`: its BM25 score over the question's weight.
+    Where question and passage are written in different scripts, words cannot be shared and say nothing."""
 
     surprise: float = 0.0
     closeness: float = 0.0
     covered: float = 0.0
     strength: float = 0.0
+    same_script: bool = True
 
 
 # bias, surprise, closeness, covered, strength
@@ -81,24 +83,21 @@ def _nearest_elsewhere(found: Sequence[tuple[str, float]], chunks: Chunks) -> fl
     return next((cosine for chunk_id, cosine in found if paths.get(chunk_id) != own), found[-1][1])
 
 
-def evidence(
-    cosine: float | None, covered: float, strength: float, question: Vectors | None, known: Background | None
-) -> Evidence:
-    """Weigh the best passage of a question against the library's background."""
+def evidence(cosine: float | None, question: Vectors | None, known: Background | None) -> Evidence:
+    """Weigh the cosine of a question's best passage against the library's background."""
     if known is None or cosine is None or question is None:
-        return Evidence(covered=covered, strength=strength)
+        return Evidence()
     usual = np.sort(known.vectors @ question)[::-1][max(1, int(len(known.vectors) * _TOP_SHARE)) :]
     spread = known.spread or 1e-6
     variance = (len(usual) * float(usual.var()) + _PRIOR_PASSAGES * spread**2) / (len(usual) + _PRIOR_PASSAGES)
     deviations = (cosine - float(usual.mean())) / math.sqrt(variance)
     chance = math.sqrt(2 * math.log(max(known.passages, 2)))
-    return Evidence(deviations - chance, (cosine - known.nearest) / spread, covered, strength)
+    return Evidence(deviations - chance, (cosine - known.nearest) / spread)
 
 
-def confidence(seen: Evidence, mode: Mode, same_script: bool = True) -> float:
-    """Return the confidence, 0..1, that the best passage answers. Where question and passage are written in different
-    scripts, words cannot be shared and say nothing."""
-    kind = "dense" if mode == "dense" or (mode != "keyword" and not same_script) else mode
+def confidence(seen: Evidence, mode: Mode) -> float:
+    """Return the confidence, 0..1, that the best passage answers."""
+    kind = "dense" if mode == "dense" or (mode != "keyword" and not seen.same_script) else mode
     weights = _WEIGHTS["hybrid" if kind == "keyword-then-dense" else kind]
     terms: Sequence[float] = (1.0, seen.surprise, seen.closeness, seen.covered, seen.strength)
     total = sum(weight * term for weight, term in zip(weights, terms, strict=True))

@@ -15,7 +15,7 @@ from rag.retrieval.exact import lifted
 from rag.retrieval.fusion import Candidate, Found, fuse, in_order
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.questions import sub_questions, without_instructions
-from rag.retrieval.refusal import Background, Chunks, confidence, evidence, learn
+from rag.retrieval.refusal import Background, Chunks, Evidence, confidence, evidence, learn
 from rag.retrieval.words import fold
 from rag.types import Chunk, Hit, Mode, SearchResult
 
@@ -30,14 +30,13 @@ _DRIFT = 0.1
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    """One question's candidates in order, its reading and vector, and the texts of the best."""
+    """One question's candidates in order, the texts of the best, and what speaks for the first."""
 
-    asked: Asked
-    vector: Vectors | None
     candidates: Sequence[Candidate]
     chunks: Mapping[str, Chunk]
     same_in: Mapping[str, tuple[str, ...]]
     reranked: Mapping[str, float]
+    evidence: Evidence | None
     confidence: float
 
 
@@ -84,6 +83,10 @@ class Retriever:
         sure = max(whole.confidence, min((r.confidence for r in rankings[1:]), default=0.0))
         return SearchResult(query, hits, sure < threshold, sure, threshold, mode, tuple(parts))
 
+    def evidence(self, query: str, mode: Mode = "hybrid", paths: Sequence[str] | None = None) -> Evidence | None:
+        """Return what the confidence of a question rests on; `None` where nothing is found. For measuring."""
+        return self._rank(without_instructions(query), mode, False, paths).evidence
+
     def _rank(self, question: str, mode: Mode, rerank: bool, paths: Sequence[str] | None) -> _Ranking:
         asked = understand(question, self._keywords)
         vector = None if mode == "keyword" else self._embedder.embed_question(asked.text)
@@ -95,8 +98,8 @@ class Retriever:
         reranked = self._judge(question, kept, chunks) if rerank and self._reranker else {}
         if reranked:
             kept = in_order([replace(c, score=_with_rerank(c, reranked)) for c in kept])
-        sure = self._confidence(asked, vector, kept[0], found, mode) if kept else 0.0
-        return _Ranking(asked, vector, kept, chunks, same_in, reranked, sure)
+        seen = self._evidence(asked, vector, kept[0], found) if kept else None
+        return _Ranking(kept, chunks, same_in, reranked, seen, confidence(seen, mode) if seen else 0.0)
 
     def _find(self, asked: Asked, vector: Vectors | None, mode: Mode, paths: Sequence[str] | None) -> Found:
         keyword = [] if mode == "dense" else self._keywords.search(asked.weights, _CANDIDATES, paths)
@@ -114,13 +117,13 @@ class Retriever:
         texts = [_passage_text(chunks[i]) for i in ids]
         return dict(zip(ids, self._reranker.scores(question, texts), strict=True))
 
-    def _confidence(self, asked: Asked, vector: Vectors | None, best: Candidate, found: Found, mode: Mode) -> float:
-        strength = (best.keyword or 0.0) / (2 * found.ideal) if found.ideal else 0.0
+    def _evidence(self, asked: Asked, vector: Vectors | None, best: Candidate, found: Found) -> Evidence:
         cosine = best.dense if best.dense is not None else (found.dense[-1][1] if found.dense else None)
         known = None if vector is None else self._background.get(self._store, self._chunks, self._keywords)
-        seen = evidence(cosine, best.covered, strength, vector, known)
-        text = self._chunks([best.chunk_id])[best.chunk_id].text
-        return confidence(seen, mode, _same_script(asked.text, text))
+        strength = (best.keyword or 0.0) / (2 * found.ideal) if found.ideal else 0.0
+        same_script = _same_script(asked.text, self._chunks([best.chunk_id])[best.chunk_id].text)
+        seen = evidence(cosine, vector, known)
+        return replace(seen, covered=best.covered, strength=strength, same_script=same_script)
 
 
 class _BackgroundKeeper:
