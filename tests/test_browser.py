@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium"),
     pytest.mark.timeout(600),
 ]
-SECONDS = 90_000  # a first start unpacks the model, on a busy machine
+PATIENCE, FIRST_START = 90_000, 300_000  # milliseconds; a first start unpacks the model, on a busy machine
 
 NOTE = """# Оптика
 
@@ -122,7 +122,7 @@ def browser() -> Iterator[Any]:
 def window(app: App, browser: Any, path: str = "/", **options: Any) -> Any:
     """Open a page of the app in a window of its own."""
     context = browser.new_context(**{"locale": "en-US", "viewport": {"width": 1440, "height": 900}, **options})
-    context.set_default_timeout(SECONDS)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.on("request", lambda request: app.fetched.append(request.url))
     page.goto(app.url + path)
@@ -149,8 +149,8 @@ def library(app: App, browser: Any, tmp_path_factory: pytest.TempPathFactory) ->
     files.set_input_files([str(textbook(folder / "biology.pdf")), str(note)])
     page.get_by_text("2 files added").wait_for()
     visit(page, "Library")
-    row(page, "biology.pdf").get_by_text("ready").wait_for()
-    row(page, "optics.md").get_by_text("ready").wait_for()
+    row(page, "biology.pdf").get_by_text("ready").wait_for(timeout=FIRST_START)
+    row(page, "optics.md").get_by_text("ready").wait_for(timeout=FIRST_START)
     page.context.close()
 
 
@@ -372,7 +372,7 @@ def test_a_second_app_on_the_same_data_folder_says_what_to_do(app: App, browser:
         try:
             assert eventually(lambda: answers(f"http://127.0.0.1:{port}/_stcore/health"), 120)
             page = browser.new_context(locale="en-US").new_page()
-            page.set_default_timeout(SECONDS)
+            page.set_default_timeout(PATIENCE)
             page.goto(f"http://127.0.0.1:{port}")
             page.get_by_text("Konspekt is already running with the data folder").wait_for()
             assert page.get_by_text("Traceback").count() == 0

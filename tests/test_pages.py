@@ -536,3 +536,41 @@ def test_hits_are_shown_with_the_scores_of_both_paths(optics: FakeLibrary) -> No
     optics.search = scored  # type: ignore[method-assign,assignment]
     page = seen(ask(start(), "Кто описал преломление?"))
     assert re.search(r"match 0\.91 meaning 0\.86 words 12\.3 rerank 0\.75", page)
+
+
+# History and saving
+
+
+def test_an_answer_can_be_saved_as_markdown_and_word(optics: FakeLibrary) -> None:
+    at = ask(start(), "Кто описал преломление света?")
+    assert [button.label for button in at.download_button] == ["Markdown", "Word"]
+
+
+def test_earlier_answers_are_found_again_and_say_when_their_source_is_gone(optics: FakeLibrary) -> None:
+    ask(start(), "Кто описал преломление света?")
+    opened.shared_library.clear()
+    at = press(start(), "History")
+    entry = next(button for button in at.button if (button.key or "").startswith("past-"))
+    assert "Кто описал преломление света?" in entry.label
+    optics.delete_file("physics/optics.pdf")
+    optics.note("other.md", "Другое.")
+    at.session_state["_past"] = int(str(entry.key).removeprefix("past-"))
+    kept = opened_entry(at)
+    assert "Преломление света описал Снеллиус" in kept
+    assert "physics/optics.pdf is no longer among the notes." in kept
+
+
+def opened_entry(at: AppTest) -> str:
+    """Draw the history again with an entry chosen, as the dialog does by itself when one is pressed."""
+
+    def script() -> None:
+        import streamlit
+
+        from pages.ui.opened import shared_library
+        from pages.ui.past import _history_dialog
+
+        library = shared_library()
+        streamlit.session_state["_past"] = streamlit.session_state.get("_past", 1)
+        _history_dialog(library)
+
+    return seen(checked(AppTest.from_function(script, default_timeout=30).run()))

@@ -13,6 +13,7 @@ from pages.ui.language import _, markdown, ngettext, number, tell
 from pages.ui.literal import marked
 from pages.ui.notices import notice
 from pages.ui.page_view import page_name
+from pages.ui.past import record, save_buttons
 from rag.types import SearchResult
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ def answer_view(library: Library, turn: Turn, key: str, drawn: tuple[bool, bool]
         st.button(_("Stop"), key=f"stop-{key}", icon=":material/stop_circle:", on_click=turn.stop)
     elif reply is not None:
         _about(library, reply.answer, reply.result)
+        with st.popover(_("Save"), icon=":material/download:", type="tertiary", key=f"save-{key}"):
+            st.caption(_("The answer with its sources"))
+            save_buttons(record(library, reply), key)
 
 
 def answer_html(answer: Answer, result: SearchResult, key: str) -> str:

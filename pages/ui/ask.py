@@ -14,6 +14,7 @@ from pages.ui.language import _, markdown, ngettext, tell
 from pages.ui.literal import stems
 from pages.ui.notices import notice
 from pages.ui.passages import hit_cards
+from pages.ui.past import open_history
 from pages.ui.turns import Conversation, Turn, leave_conversation
 from pages.ui.uploads import uploader
 from rag.types import Filters
@@ -54,14 +55,14 @@ def first_step(library: Library) -> None:
 def question_box(library: Library, talk: Conversation) -> None:
     """Draw the box for questions; a question begins to be answered at once."""
     with st.bottom, st.container(key="question", gap="xsmall"):
-        filters = _restriction(library)
+        filters = _restriction(library, talk)
         question = st.chat_input(_("Ask your notes"), key="question-box", max_chars=_LONGEST_QUESTION)
     if question and question.strip():
         talk.ask(library, question.strip(), filters)
         st.rerun()
 
 
-def _restriction(library: Library) -> Filters | None:
+def _restriction(library: Library, talk: Conversation) -> Filters | None:
     folders, files = _places(library)
     with st.container(horizontal=True, vertical_alignment="center", key="question-tools"):
         chosen = st.session_state.get("search-in", [])
@@ -74,7 +75,7 @@ def _restriction(library: Library) -> Filters | None:
                 placeholder=_("All files"),
                 persist_state="session",
             )
-        if st.session_state.get("_conversation"):
+        if talk.turns:
             st.button(
                 _("New conversation"),
                 key="new",
@@ -82,6 +83,8 @@ def _restriction(library: Library) -> Filters | None:
                 type="tertiary",
                 on_click=leave_conversation,
             )
+        if st.button(_("History"), key="history", icon=":material/history:", type="tertiary"):
+            open_history(library)
     if not chosen:
         return None
     return Filters(

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import streamlit as st
 
+from pages.ui.past import remember
 from rag.errors import KonspektError
 from rag.messages import Message, msg
 from rag.types import Filters
@@ -54,6 +55,7 @@ class Turn:
             if self.stopped:
                 reply.stop()
             reply.finish()
+            remember(library, reply)
         except KonspektError as error:
             self.error = error.message
         except Exception:

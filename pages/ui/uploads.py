@@ -14,8 +14,8 @@ from rag.errors import KonspektError
 if TYPE_CHECKING:
     from rag.library import Library
 
-# A browser tells the folder of a picked file. Of a dropped one only the uploader's own reader knows it, and the uploader
-# does not send it on: without it, the "lecture1.pdf" of two courses would clash.
+# A browser tells the folder of a picked file. Of a dropped one only the uploader itself knows it, and it
+# does not send it on: without this, the "lecture1.pdf" of two courses would clash.
 _FOLDERS_OF_DROPPED_FILES = """<script>
 (() => {
   const name = "webkitRelativePath";
