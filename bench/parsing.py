@@ -70,8 +70,10 @@ def speed(data: Path) -> None:
         wall, cpu = time.perf_counter(), time.process_time()
         pages, characters, failed = parse_all(paths)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-        print(f"{kind:15} {len(paths):5}  {pages:5}  {failed:6}  {pages / wall:7.1f}  {pages / cpu:11.1f}  "
-              f"{characters / wall:12,.0f}")
+        print(
+            f"{kind:15} {len(paths):5}  {pages:5}  {failed:6}  {pages / wall:7.1f}  {pages / cpu:11.1f}  "
+            f"{characters / wall:12,.0f}"
+        )
 
 
 def parse_all(paths: list[Path]) -> tuple[int, int, int]:
@@ -102,13 +104,15 @@ def memory(pages: int = 800) -> None:
         process.start()
         before, after, blocks, seconds = reader.recv()
         process.join()
-    print(f"{pages} pages, {blocks} blocks in {seconds:.1f} s: {before:.0f} MB before, {after:.0f} MB at the peak, "
-          f"grown by {after - before:.0f} MB")
+    print(
+        f"{pages} pages, {blocks} blocks in {seconds:.1f} s: {before:.0f} MB before, {after:.0f} MB at the peak, "
+        f"grown by {after - before:.0f} MB"
+    )
 
 
 def _long_pdf(path: Path, pages: int) -> None:
     chance = random.Random(7)
-    words = "поле заряд сила точка тело масса время закон теорема функция ряд предел интеграл множество".split()
+    words = ["поле", "заряд", "сила", "точка", "масса", "закон", "теорема", "функция", "предел", "интеграл"]
     document = pymupdf.open()
     for number in range(pages):
         page = document.new_page()
@@ -223,7 +227,9 @@ def _page_picture(text: str, *, staves: bool) -> Grey:
                 page.draw_line((60, y + 4 * k), (535, y + 4 * k), width=0.4)
             for k in range(18):
                 page.draw_circle((80 + 25 * k, y + 2 + 4 * (k * 7 % 5)), 2.2, fill=(0, 0, 0))
-                page.draw_line((82 + 25 * k, y + 2 + 4 * (k * 7 % 5)), (82 + 25 * k, y - 10 + 4 * (k * 7 % 5)), width=0.6)
+                page.draw_line(
+                    (82 + 25 * k, y + 2 + 4 * (k * 7 % 5)), (82 + 25 * k, y - 10 + 4 * (k * 7 % 5)), width=0.6
+                )
             line = " ".join(words[i : i + per_line])
             page.insert_htmlbox((60, y + 20, 560, y + 40), f"<p style='font-family:serif;font-size:10pt'>{line}</p>")
     drawn = page.get_pixmap(dpi=150, colorspace=pymupdf.csGRAY)

@@ -13,15 +13,15 @@ from rag.types import ParsedDocument
 
 
 def write(
-    page: Any, x: float, y: float, text: str, size: float = 11, color: tuple[float, ...] = (0, 0, 0), bold: bool = False
+    page: Any, x: float, y: float, text: str, size: float = 11, *, color: tuple[float, ...] = (0, 0, 0)
 ) -> None:
-    """Write one line with its baseline at y. The plain font has Cyrillic letters, the bold one has Latin only."""
+    """Write one line with its baseline at y. The font is PyMuPDF's own; it has Cyrillic letters."""
     writer = pymupdf.TextWriter(page.rect)
-    writer.append((x, y), text, font=pymupdf.Font("hebo" if bold else "cjk"), fontsize=size)
+    writer.append((x, y), text, font=pymupdf.Font("cjk"), fontsize=size)
     writer.write_text(page, color=color)
 
 
-def write_lines(page: Any, x: float, y: float, lines: list[str], size: float = 11, step: float = 14) -> float:
+def write_lines(page: Any, x: float, y: float, lines: list[str], *, size: float = 11, step: float = 14) -> float:
     """Write lines under each other; return the y after the last."""
     for line in lines:
         write(page, x, y, line, size)

@@ -37,7 +37,9 @@ def grey(lines: list[str]) -> np.ndarray:
     return np.frombuffer(drawn.samples, np.uint8).reshape(drawn.height, drawn.stride)[:, : drawn.width].copy()
 
 
-@pytest.mark.parametrize("text", ["\ufffd\ufffd\ufffd \ufffd\ufffd", "Ð¤Ð¸Ð·Ð¸ÐºÐ°", "/HFWXUH 1RWHV", "\ue001\ue002\ue003 \ue004"])
+@pytest.mark.parametrize(
+    "text", ["\ufffd\ufffd\ufffd \ufffd\ufffd", "Ð¤Ð¸Ð·Ð¸ÐºÐ°", "/HFWXUH 1RWHV", "\ue001\ue002\ue003 \ue004"]
+)
 def test_a_damaged_text_layer_is_called_unreadable(text: str) -> None:
     assert not is_readable(text)
 
@@ -45,8 +47,14 @@ def test_a_damaged_text_layer_is_called_unreadable(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Лекция о термодинамике", "Lecture notes", "∑ᵢ₌₁ⁿ xᵢ² = ∫ f(x) dx, Δφ ≤ ε, ∀x ∈ R: P(A|B) = P(AB)/P(B)",
-        "할인점 주유 온라인쇼핑몰", "1 234 567,89 — 12 %", "", "HTTP TCP/IP", "Übungsblatt für Analysis",
+        "Лекция о термодинамике",
+        "Lecture notes",
+        "∑ᵢ₌₁ⁿ xᵢ² = ∫ f(x) dx, Δφ ≤ ε, ∀x ∈ R: P(A|B) = P(AB)/P(B)",
+        "할인점 주유 온라인쇼핑몰",
+        "1 234 567,89 — 12 %",
+        "",
+        "HTTP TCP/IP",
+        "Übungsblatt für Analysis",
     ],
 )
 def test_clean_text_in_any_script_and_formulas_are_readable(text: str) -> None:
@@ -80,8 +88,13 @@ def word(text: str, x: float, y: float, line: int, confidence: float = 95) -> Wo
 
 def test_stretches_of_one_physical_line_are_joined_and_specks_dropped() -> None:
     words = [
-        word("Ария", 100, 100, 1), word("весёлого", 160, 101, 1), word("князя", 275, 103, 2),
-        word("который", 100, 140, 3), word("поёт", 195, 140, 3), word("|", 20, 141, 4, 50), word("ee", 700, 180, 5, 40),
+        word("Ария", 100, 100, 1),
+        word("весёлого", 160, 101, 1),
+        word("князя", 275, 103, 2),
+        word("который", 100, 140, 3),
+        word("поёт", 195, 140, 3),
+        word("|", 20, 141, 4, 50),
+        word("ee", 700, 180, 5, 40),
     ]
     texts = ["".join(p.text for p in f.pieces) for f in fragments_of(words, 1.0)]
     assert texts == ["Ария весёлого князя", "который поёт"]

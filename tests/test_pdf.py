@@ -13,12 +13,20 @@ from rag.parsing.pdf import parse_pdf
 from rag.parsing.settings import ParseSettings
 
 LEFT = [
-    "Dense retrieval maps questions", "and passages to one space of", "vectors, so that a passage can",
-    "be found by its meaning alone,", "even where no word is shared", "between the two of them here.",
+    "Dense retrieval maps questions",
+    "and passages to one space of",
+    "vectors, so that a passage can",
+    "be found by its meaning alone,",
+    "even where no word is shared",
+    "between the two of them here.",
 ]
 RIGHT = [
-    "Sparse retrieval counts words", "that a question and a passage", "share, weighs each by its use,",
-    "and finds exact terms and", "names that a model of meaning", "has never seen in its training.",
+    "Sparse retrieval counts words",
+    "that a question and a passage",
+    "share, weighs each by its use,",
+    "and finds exact terms and",
+    "names that a model of meaning",
+    "has never seen in its training.",
 ]
 
 
@@ -101,8 +109,15 @@ def test_running_headers_and_page_numbers_go_but_a_heading_at_their_height_stays
 def test_a_paragraph_over_a_page_break_is_one_block_with_two_places(tmp_path: Path) -> None:
     document = pymupdf.open()
     first = document.new_page()
-    write_lines(first, 72, 700, ["Производная произведения двух функций равна сумме произведений каждой",
-                                 "из них на производную другой, и это правило верно для любых двух диффе-"])
+    write_lines(
+        first,
+        72,
+        700,
+        [
+            "Производная произведения двух функций равна сумме произведений каждой",
+            "из них на производную другой, и это правило верно для любых двух диффе-",
+        ],
+    )
     write_lines(document.new_page(), 72, 80, ["ренцируемых функций одного переменного."])
     block = next(b for b in parsed(save(document, tmp_path)).blocks if "Производная" in b.text)
     assert "дифференцируемых функций" in block.text
@@ -253,3 +268,12 @@ def test_a_lecture_is_named_by_course_and_date_of_its_running_header(tmp_path: P
     assert result.meta.author == "Иванова И. И."
     assert result.blocks[-1].heading == ("Теория вероятности", "Лекция 2")
     assert "10.09.2024" not in text_of(result)
+
+
+def test_a_page_that_is_there_twice_loses_nothing(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    for _ in range(2):
+        page = document.new_page()
+        write(page, 72, 50, "Уважаемые студенты!")
+        write_lines(page, 72, 120, ["Зачёт будет в пятницу."])
+    assert text_of(parsed(save(document, tmp_path))).count("Уважаемые студенты!") == 2

@@ -35,8 +35,15 @@ def test_an_underlined_word_over_another_is_no_fraction() -> None:
 
 
 def test_scripts_and_limits_are_written_after_what_they_belong_to() -> None:
-    parts = [piece("x", 50, 100), piece("2", 57, 95, 8), piece("∞", 71, 88, 8), piece("∑", 70, 100), piece("i=1", 69, 112, 8),
-             piece("a", 84, 100), piece("i", 90.5, 102, 8)]
+    parts = [
+        piece("x", 50, 100),
+        piece("2", 57, 95, 8),
+        piece("∞", 71, 88, 8),
+        piece("∑", 70, 100),
+        piece("i=1", 69, 112, 8),
+        piece("a", 84, 100),
+        piece("i", 90.5, 102, 8),
+    ]
     assert line_of(parts) == "x² ∑^∞ᵢ₌₁ aᵢ"
 
 
@@ -48,9 +55,17 @@ def test_an_overlined_letter_keeps_its_line_and_a_root_its_extent() -> None:
 @pytest.mark.parametrize(
     ("raw", "font", "expected"),
     [
-        ("𝐴𝜎", "LibertineMathMI", "Aσ"), ("\x12\x13", "txexs", "()"), ("[", "cmex10", "⋃"), ("\x08\x1a", "LINE10", ""),
-        ("x² ½", "Times", "x² ½"), ("\uf061\uf0b7", "Symbol", "α•"), ("cтудент", "Arial", "студент"), ("Wi-Fi", "Arial", "Wi-Fi"),
-        ("ﬁnd", "Times", "find"), ("a\x0cb\x08", "Times", "ab"), ("ℎ", "txmia", "h"),
+        ("𝐴𝜎", "LibertineMathMI", "Aσ"),
+        ("\x12\x13", "txexs", "()"),
+        ("[", "cmex10", "⋃"),
+        ("\x08\x1a", "LINE10", ""),
+        ("x² ½", "Times", "x² ½"),
+        ("\uf061\uf0b7", "Symbol", "α•"),
+        ("cтудент", "Arial", "студент"),
+        ("Wi-Fi", "Arial", "Wi-Fi"),
+        ("ﬁnd", "Times", "find"),
+        ("a\x0cb\x08", "Times", "ab"),
+        ("ℎ", "txmia", "h"),
     ],
 )
 def test_characters_of_fonts_become_plain_ones(raw: str, font: str, expected: str) -> None:
@@ -58,9 +73,9 @@ def test_characters_of_fonts_become_plain_ones(raw: str, font: str, expected: st
 
 
 def test_a_formulas_letter_parts_from_the_cyrillic_word_beside_it() -> None:
-    assert line_of([piece("событие", 50, 100, math=False), piece("A", 92.5, 100), piece("и", 98.5, 100, math=False)]) == (
-        "событие A и"
-    )
+    assert line_of(
+        [piece("событие", 50, 100, math=False), piece("A", 92.5, 100), piece("и", 98.5, 100, math=False)]
+    ) == ("событие A и")
 
 
 def test_scripts_that_have_no_raised_form_are_marked() -> None:

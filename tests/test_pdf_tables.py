@@ -21,8 +21,12 @@ def test_a_statement_without_rules_is_read_row_by_row(tmp_path: Path) -> None:
     for x, year in ((400, "2023"), (480, "2022")):
         write(page, x, 120, year)
     rows = [
-        ("Активы", "", ""), ("Денежные средства", "3 655", "4 564"), ("Запасы готовой продукции", "2 497", "2 196"),
-        ("Амортизация", "(820)", "(784)"), ("Прочее", "—", "12"), ("Итого активы", "46 455", "47 072"),
+        ("Активы", "", ""),
+        ("Денежные средства", "3 655", "4 564"),
+        ("Запасы готовой продукции", "2 497", "2 196"),
+        ("Амортизация", "(820)", "(784)"),
+        ("Прочее", "—", "12"),
+        ("Итого активы", "46 455", "47 072"),
     ]
     for i, row in enumerate(rows):
         for x, cell in zip((72, 400, 480), row, strict=True):
@@ -45,7 +49,9 @@ def test_currency_signs_join_their_numbers_and_spanning_headers_fill_their_colum
     write(page, 348, 84, "Three months ended")
     for x, cell in ((330, "July 2023"), (430, "July 2022")):
         write(page, x, 100, cell)
-    for i, (label, a, b) in enumerate([("Revenue", "1,693", "1,760"), ("Profit", "168", "178"), ("Costs", "149", "150")]):
+    for i, (label, a, b) in enumerate(
+        [("Revenue", "1,693", "1,760"), ("Profit", "168", "178"), ("Costs", "149", "150")]
+    ):
         y = 120 + 15 * i
         write(page, 72, y, label)
         for x, cell in ((330, "$"), (350, a), (430, "$"), (450, b)):
@@ -78,7 +84,9 @@ def test_a_ruled_table_of_words_keeps_its_cells(tmp_path: Path) -> None:
 def test_running_text_with_numbers_is_no_table(tmp_path: Path) -> None:
     document = pymupdf.open()
     page = document.new_page()
-    for i, line in enumerate(["В 2021 году было 15 опытов, в 2022 году 18,", "а в 2023 году ещё 20, и каждый занял", "от 3 до 5 часов."]):
+    for i, line in enumerate(
+        ["В 2021 году было 15 опытов, в 2022 году 18,", "а в 2023 году ещё 20, и каждый занял", "от 3 до 5 часов."]
+    ):
         write(page, 72, 100 + 14 * i, line)
     assert tables(save(document, tmp_path)) == []
 
@@ -87,7 +95,9 @@ def test_a_table_stands_between_the_paragraphs_around_it(tmp_path: Path) -> None
     document = pymupdf.open()
     page = document.new_page()
     write(page, 72, 80, "Массы планет в сравнении с Землёй таковы:")
-    for i, (planet, mass, radius) in enumerate([("Марс", "0,107", "0,53"), ("Венера", "0,815", "0,95"), ("Земля", "1", "1")]):
+    for i, (planet, mass, radius) in enumerate(
+        [("Марс", "0,107", "0,53"), ("Венера", "0,815", "0,95"), ("Земля", "1", "1")]
+    ):
         for x, cell in ((72, planet), (250, mass), (330, radius)):
             write(page, x, 110 + 16 * i, cell)
     write(page, 72, 190, "Отсюда видно, что Венера ближе всех к Земле по массе.")

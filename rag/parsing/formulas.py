@@ -50,8 +50,11 @@ def _root_at_its_bar(fragment: Fragment, bars: Sequence[Rule]) -> Fragment:
 def _as_fraction(fragments: list[Fragment], bar: Rule) -> bool:
     """Replace the parts of one fraction in place; tell whether there was one."""
     inside = [
-        i for i, f in enumerate(fragments)
-        if bar.x0 - 2 <= f.bbox[0] and f.bbox[2] <= bar.x1 + 2 and abs((f.bbox[1] + f.bbox[3]) / 2 - bar.y0) < 3 * f.size
+        i
+        for i, f in enumerate(fragments)
+        if bar.x0 - 2 <= f.bbox[0]
+        and f.bbox[2] <= bar.x1 + 2
+        and abs((f.bbox[1] + f.bbox[3]) / 2 - bar.y0) < 3 * f.size
     ]
     over = _nearest([i for i in inside if _middle(fragments[i]) < bar.y0], fragments, bar, -1)
     under = _nearest([i for i in inside if _middle(fragments[i]) > bar.y0], fragments, bar, 1)
@@ -80,7 +83,8 @@ def _nearest(found: list[int], fragments: list[Fragment], bar: Rule, side: int) 
         return []
     size = max(fragments[i].size for i in found)
     return [
-        i for i in found
+        i
+        for i in found
         if _shared(fragments[i].bbox, (top, bottom)) >= (0.5 if fragments[i].size > 0.85 * size else 0.2)
     ]
 
@@ -146,8 +150,16 @@ def _overlined(piece: Piece, bar: Rule, before: str) -> Piece | None:
         written = "".join(ch + _OVERLINE if ch.isalnum() else ch for ch in under)
     else:
         return None
-    return Piece(text[:a] + written + text[b:], piece.bbox, piece.base, piece.size, piece.bold, piece.italic,
-                 piece.mono, piece.math)
+    return Piece(
+        text[:a] + written + text[b:],
+        piece.bbox,
+        piece.base,
+        piece.size,
+        piece.bold,
+        piece.italic,
+        piece.mono,
+        piece.math,
+    )
 
 
 def _middle(fragment: Fragment) -> float:

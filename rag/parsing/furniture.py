@@ -52,17 +52,30 @@ def _outermost(pages: Sequence[PageLayout], top: bool) -> Iterable[tuple[PageLay
     """Yield, for each page, the lines at its edge that are furniture, from the edge inwards."""
     edges = {page.number: _edge(page, top) for page in pages}
     places: dict[tuple[str, int], list[int]] = defaultdict(list)
-    for page in pages:
+    different = _without_copies(pages)
+    for page in different:
         for line in edges[page.number]:
             places[_key(line)].append(page.number)
     numbers = _numbered(edges)
     for page in pages:
         found = []
         for line in edges[page.number]:
-            if not (_repeats(places, line, len(pages)) or id(line) in numbers):
+            if not (_repeats(places, line, len(different)) or id(line) in numbers):
                 break
             found.append(line)
         yield page, found
+
+
+def _without_copies(pages: Sequence[PageLayout]) -> list[PageLayout]:
+    """Leave out pages that repeat another as a whole: what they share is text, not furniture."""
+    seen: set[str] = set()
+    different = []
+    for page in pages:
+        text = "\n".join(line.text for line in page.lines)
+        if text not in seen:
+            different.append(page)
+        seen.add(text)
+    return different
 
 
 def _edge(page: PageLayout, top: bool) -> list[Line]:

@@ -14,14 +14,25 @@ _OMX |= dict(enumerate("⊔⊔∮∮⊙⊙⊕⊕⊗⊗∑∏∫⋃⋂⊎⋀⋁�
 _OMX |= dict(enumerate("[]⌊⌋⌈⌉{}√√√√√", start=0x68))
 
 # Adobe's private codes for parts of tall brackets: the first part stands for the bracket, the others for nothing.
-_BRACKET_PARTS = {0xF8EB: "(", 0xF8EE: "[", 0xF8F1: "{", 0xF8F6: ")", 0xF8F9: "]", 0xF8FC: "}",
-                  0xF8E8: "®", 0xF8E9: "©", 0xF8EA: "™"}
+_BRACKET_PARTS = {
+    0xF8EB: "(",
+    0xF8EE: "[",
+    0xF8F1: "{",
+    0xF8F6: ")",
+    0xF8F9: "]",
+    0xF8FC: "}",
+    0xF8E8: "®",
+    0xF8E9: "©",
+    0xF8EA: "™",
+}
 
 # Adobe's Symbol encoding, from 0x20; it comes as U+F000 + code out of word processors.
-_SYMBOL = dict(enumerate(
-    " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼", start=0x20))
-_SYMBOL |= dict(enumerate(
-    "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊⟨®©™∑", start=0xA0))
+_SYMBOL = dict(
+    enumerate(
+        " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼", start=0x20
+    )
+)
+_SYMBOL |= dict(enumerate("€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊⟨®©™∑", start=0xA0))
 
 _DRAWING_FONT = re.compile(r"^(LINE|LINEW|LCIRCLE|LASY)\w*\d", re.IGNORECASE)
 EXTENSION_FONT = re.compile(r"^(cmex|lmex|txex|pxex|MTEX|rtxex|ntxex)", re.IGNORECASE)
@@ -30,11 +41,15 @@ MATH_FONT = re.compile(
     re.IGNORECASE,
 )
 # Mathematical letters, ligatures, wide and narrow forms: compatibility forms that only mean their plain letters.
-_FOLDED = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\uff01-\uff5e\uff61-\uff9f\ufb50-\ufdff\ufe70-\ufefc"
-                     "\U0001d400-\U0001d7ff\u210e\u2126\u212a\u212b\u00b5]+")
+_FOLDED = re.compile(
+    "[\ufb00-\ufb06\ufb13-\ufb17\uff01-\uff5e\uff61-\uff9f\ufb50-\ufdff\ufe70-\ufefc"
+    "\U0001d400-\U0001d7ff\u210e\u2126\u212a\u212b\u00b5]+"
+)
 _SPACES = re.compile("[\t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
-_NOTHING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
-                      "\ue000-\uf8ff\U000f0000-\U0010ffff]")
+_NOTHING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    "\ue000-\uf8ff\U000f0000-\U0010ffff]"
+)
 _BROKEN_FF = re.compile(r"(?<=[A-Za-z])↵|↵(?=[a-z])")  # what some producers make of TeX's ff
 _CYRILLIC_FOR = str.maketrans("ABCEHKMOPTXYaceopxyk", "АВСЕНКМОРТХУасеорхук")
 _MIXED = re.compile(r"[A-Za-zА-Яа-яЁё]{3,}")

@@ -73,7 +73,8 @@ class HiddenText:
         """Opaque pictures smaller than the page."""
         area = abs(self._page.rect.get_area()) or 1.0
         return [
-            picture["bbox"] for picture in self._pictures
+            picture["bbox"]
+            for picture in self._pictures
             if not picture.get("has-mask") and _area(picture["bbox"]) <= _WHOLE_PAGE * area
         ]
 
@@ -83,10 +84,13 @@ class HiddenText:
 
     def _text_comes_last(self, box: BBox) -> bool:
         """Tell whether text touching the box is drawn after the last picture that covers it."""
-        last_cover = max((i for i, (kind, area) in enumerate(self._drawn)
-                          if kind == "fill-image" and _inside(box, area)), default=-1)
+        last_cover = max(
+            (i for i, (kind, area) in enumerate(self._drawn) if kind == "fill-image" and _inside(box, area)), default=-1
+        )
         middle = ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
-        return last_cover < 0 or any(kind == "fill-text" and _holds(area, middle) for kind, area in self._drawn[last_cover:])
+        return last_cover < 0 or any(
+            kind == "fill-text" and _holds(area, middle) for kind, area in self._drawn[last_cover:]
+        )
 
 
 def _pale(color: int) -> bool:
@@ -98,9 +102,7 @@ def _area(box: BBox) -> float:
 
 
 def _inside(box: BBox, cover: BBox) -> bool:
-    return (
-        cover[0] <= box[0] + 1 and cover[1] <= box[1] + 1 and box[2] <= cover[2] + 1 and box[3] <= cover[3] + 1
-    )
+    return cover[0] <= box[0] + 1 and cover[1] <= box[1] + 1 and box[2] <= cover[2] + 1 and box[3] <= cover[3] + 1
 
 
 def _holds(box: BBox, point: tuple[float, float]) -> bool:

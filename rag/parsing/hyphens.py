@@ -13,7 +13,9 @@ _COMPOUND = re.compile(
     r"из-(за|под)|по-\w+(ому|ему|ски|цки|ьи)|кое-\w+|во?-(первых|вторых|третьих|четв\w+|пят\w+)|\w+-(либо|нибудь|таки)"
     r"|(как|кто|ког|ком|кем|что|чег|чем|где|куда|откуда|почему|зачем|че[йм]|чь|сколько)\w*-то|(non|self|semi)-\w+"
 )
-_WORD_PARTS = frozenset({"with", "under", "over", "some", "every", "there", "where", "more", "further", "never", "other", "when"})
+_WORD_PARTS = frozenset(
+    ("with", "under", "over", "some", "every", "there", "where", "more", "further", "never", "other", "when")
+)
 _ALONE = frozenset({"и", "или", "а", "либо", "and", "or", "und", "oder", "to"})
 
 
@@ -30,17 +32,20 @@ def join(before: str, after: str, known: Collection[str]) -> tuple[str, str]:
     tail, head = _TAIL.search(before), _HEAD.match(after)
     if not tail or not head:
         return before.rstrip("\u00ad"), " "
-    if before.endswith("\u00ad"):
-        return before[:-1], ""
     left, right = tail.group(1).casefold(), head.group().casefold()
-    if right in _ALONE:
+    if right in _ALONE and not before.endswith("\u00ad"):
         return before, " "
+    keeps = not before.endswith("\u00ad") and _keeps_hyphen(left, right, head.group()[0].islower(), known)
+    return (before if keeps else before[:-1]), ""
+
+
+def _keeps_hyphen(left: str, right: str, lower: bool, known: Collection[str]) -> bool:
     one, compound = left.rsplit("-", 1)[-1] + right, f"{left}-{right}"
-    if compound in known or not head.group()[0].islower():
-        return before, ""
+    if compound in known or not lower:
+        return True
     if one in known:
-        return before[:-1], ""
+        return False
     parts_are_words = left in known and right in known and min(len(left), len(right)) > 3 and left not in _WORD_PARTS
     if left.isascii() and (len(left) == 1 or parts_are_words):
-        return before, ""
-    return (before, "") if _COMPOUND.fullmatch(compound) else (before[:-1], "")
+        return True
+    return _COMPOUND.fullmatch(compound) is not None

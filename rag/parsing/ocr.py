@@ -64,8 +64,10 @@ def _how(what: str, wanted: str) -> Message:
     if sys.platform == "darwin":
         return msg("Install it: {command}", command="brew install tesseract tesseract-lang")
     if sys.platform == "win32":
-        return msg("Install it from {address} and choose the languages there.",
-                   address="https://github.com/UB-Mannheim/tesseract/wiki")
+        return msg(
+            "Install it from {address} and choose the languages there.",
+            address="https://github.com/UB-Mannheim/tesseract/wiki",
+        )
     first = "tesseract-ocr " if what == "tesseract" else ""
     return msg("Install it: {command}", command=f"sudo apt install {first}{packages}")
 
@@ -82,8 +84,12 @@ def recognise(picture: Grey, wanted: str, dpi: int, mode: int = 3) -> list[Word]
     command = [tesseract, "stdin", "stdout", "-l", wanted, "--psm", str(mode), "--dpi", str(dpi), "tsv"]
     try:
         done = subprocess.run(
-            command, input=f"P5 {width} {height} 255\n".encode() + picture.tobytes(), capture_output=True,
-            timeout=_SECONDS, check=True, env={**os.environ, "OMP_THREAD_LIMIT": "1"},
+            command,
+            input=f"P5 {width} {height} 255\n".encode() + picture.tobytes(),
+            capture_output=True,
+            timeout=_SECONDS,
+            check=True,
+            env={**os.environ, "OMP_THREAD_LIMIT": "1"},
         )
     except subprocess.TimeoutExpired as error:
         raise ParsingError(msg("Tesseract took more than {seconds} seconds.", seconds=_SECONDS)) from error

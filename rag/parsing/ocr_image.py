@@ -65,6 +65,15 @@ def skew(picture: Grey) -> float:
     return float(max(np.arange(coarse - 0.4, coarse + 0.41, 0.1), key=lambda a: _evenness(ink, a)))
 
 
+def is_sideways(picture: Grey) -> bool:
+    """Tell whether lines of text run up or down the picture: then ink differs more between columns than rows."""
+    step = max(1, max(picture.shape) // 1000)
+    small = evenly_lit(picture)[::step, ::step]
+    ink = (small < otsu(small)).astype(np.float32)
+    rows, columns = ink.mean(axis=1), ink.mean(axis=0)
+    return float(np.square(np.diff(columns)).mean()) > 1.5 * float(np.square(np.diff(rows)).mean())
+
+
 def _evenness(ink: Grey, angle: float) -> float:
     from PIL import Image
 

@@ -44,8 +44,7 @@ def _without_specks(rows: list[list[Word]], height: float) -> list[list[Word]]:
         return rows
     left, right = median(starts) - _FAR * height, max(ends)
     kept = []
-    for row in rows:
-        row = [word for word in row if not _is_speck(word, height)]
+    for row in ([word for word in row if not _is_speck(word, height)] for row in rows):
         if not row:
             continue
         short = max(len(word.text) for word in row) < _SPECK
@@ -71,7 +70,8 @@ def _joined(rows: list[list[Word]], height: float) -> list[list[Word]]:
     joined: list[list[Word]] = []
     for row in sorted(rows, key=lambda row: (_base(row), row[0].x0)):
         near = [
-            other for other in joined[-6:]
+            other
+            for other in joined[-6:]
             if abs(_base(other) - _base(row)) < 0.4 * height
             and (0 <= row[0].x0 - other[-1].x1 < 1.5 * height or 0 <= other[0].x0 - row[-1].x1 < 1.5 * height)
         ]

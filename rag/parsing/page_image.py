@@ -42,5 +42,6 @@ def _mark(page: object, box: PageBox) -> None:
     import pymupdf
 
     assert isinstance(page, pymupdf.Page)
-    place = (pymupdf.Rect(box.bbox) + (-2, -2, 2, 2)) * page.derotation_matrix
+    x0, y0, x1, y1 = box.bbox
+    place = pymupdf.Rect(x0 - 2, y0 - 2, x1 + 2, y1 + 2) * page.derotation_matrix
     page.draw_rect(place, color=_MARK, fill=_MARK, fill_opacity=0.22, stroke_opacity=0.9, width=0.8, overlay=True)

@@ -53,8 +53,12 @@ def _opened(path: Path, settings: ParseSettings) -> Any:
         size = path.stat().st_size
         if size > settings.max_file_mb * 1_000_000:
             raise ParsingError(
-                msg("The file has {size} MB, more than the limit of {limit} MB. Raise the limit in the settings or "
-                    "split the file.", size=size // 1_000_000, limit=settings.max_file_mb)
+                msg(
+                    "The file has {size} MB, more than the limit of {limit} MB. Raise the limit in the settings or "
+                    "split the file.",
+                    size=size // 1_000_000,
+                    limit=settings.max_file_mb,
+                )
             )
         document = pymupdf.open(path, filetype="pdf")
     except OSError as error:
@@ -75,9 +79,7 @@ def _opened(path: Path, settings: ParseSettings) -> Any:
 class _Reading:
     """One document being read: its pages as lines, and what is to be told about them."""
 
-    def __init__(
-        self, document: Any, settings: ParseSettings, progress: Callable[[int, int], None] | None
-    ) -> None:
+    def __init__(self, document: Any, settings: ParseSettings, progress: Callable[[int, int], None] | None) -> None:
         self._document, self._settings = document, settings
         self._progress, self._done = progress, 0
         self._pages: dict[int, PageLayout] = {}
@@ -107,7 +109,7 @@ class _Reading:
             self._keep(number, text, "text" if text.fragments or text.aside else "empty")
             self._tick()
         if number % _SHRINK_EVERY == 0:
-            pymupdf.TOOLS.store_shrink(100)  # type: ignore[no-untyped-call]
+            pymupdf.TOOLS.store_shrink(100)
 
     def read_scans(self) -> None:
         """Read the pages that wait for OCR, or tell what is missing for it."""
@@ -116,8 +118,11 @@ class _Reading:
         problem = missing(self._settings.ocr_languages)
         if problem:
             self._warnings.append(
-                msg("No readable text on these pages: {pages}. They wait for OCR. {problem}",
-                    pages=ranges(self._waiting), problem=problem)
+                msg(
+                    "No readable text on these pages: {pages}. They wait for OCR. {problem}",
+                    pages=ranges(self._waiting),
+                    problem=problem,
+                )
             )
             for number, text in self._waiting.items():
                 self._without_ocr(number, text)
@@ -175,7 +180,10 @@ class _Reading:
             builder.add_page(page, found)
         blocks = builder.finish()
         report = Report(
-            pages=count, tables=tables, dropped=self._dropped, warnings=tuple(self._warnings),
+            pages=count,
+            tables=tables,
+            dropped=self._dropped,
+            warnings=tuple(self._warnings),
             **{f"{kind}_pages": tuple(sorted(numbers)) for kind, numbers in self._kinds.items()},  # type: ignore[arg-type]
         )
         return ParsedDocument(tuple(blocks), read_meta(self._document, path, furniture.header, blocks), report)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from rag.parsing.hyphens import HYPHENS, join
 from rag.parsing.layout import Column, Line, PageLayout, turned, union
@@ -33,7 +34,9 @@ class _Open:
 class BlockBuilder:
     """Takes pages one after the other and keeps the blocks. `known` are the document's words (`hyphens.words_of`)."""
 
-    def __init__(self, levels: Mapping[int, int], known: Collection[str], body: float, root: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, levels: Mapping[int, int], known: Collection[str], body: float, root: tuple[str, ...] = ()
+    ) -> None:
         self._levels, self._known, self._body = levels, known, body
         self._path: list[tuple[int, str]] = [(0, title) for title in root]
         self._open = _Open()
@@ -50,7 +53,9 @@ class BlockBuilder:
         notes: list[Line] = []
         for index, column in enumerate(page.columns):
             found = {table.first: table for table in tables.get(index, ())}
-            body, below = _footnotes(column, self._body, {i for t in found.values() for i in range(t.first, t.last + 1)})
+            body, below = _footnotes(
+                column, self._body, {i for t in found.values() for i in range(t.first, t.last + 1)}
+            )
             notes += below
             skip = -1
             for i, line in enumerate(body):
@@ -73,8 +78,12 @@ class BlockBuilder:
         last = self._open.lines[-1] if self._open.lines else None
         if level:
             goes_on = (
-                last is not None and self._open.kind == "heading" and self._levels.get(id(last)) == level
-                and last.page == line.page and _near(last, line) and not _ITEM.match(line.text)
+                last is not None
+                and self._open.kind == "heading"
+                and self._levels.get(id(last)) == level
+                and last.page == line.page
+                and _near(last, line)
+                and not _ITEM.match(line.text)
             )
             if not goes_on:
                 self._start("heading", column)
@@ -88,30 +97,37 @@ class BlockBuilder:
         self._open = _Open(kind, [], column)
 
     def _starts_new(self, last: Line, line: Line, column: Column) -> bool:
-        if self._open.kind == "heading" or line.mono != last.mono:
-            return True
-        if _BULLET.match(line.text) or _CAPTION.match(line.text) or abs(line.size - last.size) > 0.12 * last.size:
-            return True
-        if line.bold != last.bold and (line.bold or not line.lead) and not last.lead:
+        """Tell whether a line begins a block of its own after `last`, the open block's last line."""
+        if self._open.kind == "heading" or self._differs(last, line):
             return True
         cut = last.text[-1:] in HYPHENS and line.text[:1].islower()
-        same_column = last.page == line.page and self._open.column is column
-        if line.mono:
-            return not same_column
         full = _is_full(last, line, self._open.column or column)
-        if not same_column:
+        ended = bool(_END.search(last.text))
+        if last.page != line.page or self._open.column is not column:
             plain = line.text[:1].islower() or (len(last.text) >= 40 and not line.math and not last.math)
-            goes_on = full and plain and len(last.text) >= 25 and not _END.search(last.text)
-            return not (cut or goes_on)
+            goes_on = full and plain and len(last.text) >= 25 and not ended
+            return line.mono or not (cut or goes_on)
+        if line.mono:
+            return False
         if line.base - last.base > 1.45 * _pitch(column, last) or line.base < last.base - 2:
             return True
-        if cut:
+        long = last.x1 - last.x0 > 0.55 * (column.right - column.left) and not last.math
+        if cut or (long and line.text[:1].islower() and not ended):
             return False
-        if (_ITEM.match(line.text) and not full) or _DEFINITION.match(line.text):
-            return True
-        indented = line.x0 > column.left + 0.8 * line.size and line.x0 > min(x.x0 for x in self._open.lines) + 0.8 * line.size
-        first_of_two = len(self._open.lines) == 1 and last.x0 > line.x0
-        return not full or (indented and not first_of_two and self._open.kind != "list" and bool(_END.search(last.text)))
+        titled = (_ITEM.match(line.text) and not full) or _DEFINITION.match(line.text)
+        return bool(titled) or not full or (ended and self._is_indented(last, line, column))
+
+    def _differs(self, last: Line, line: Line) -> bool:
+        """Tell whether a line's look or mark alone makes it begin a block."""
+        weight = line.bold != last.bold and (line.bold or not line.lead) and not last.lead
+        size = abs(line.size - last.size) > 0.12 * last.size
+        marked = _BULLET.match(line.text) or _CAPTION.match(line.text)
+        return weight or size or bool(marked) or line.mono != last.mono
+
+    def _is_indented(self, last: Line, line: Line, column: Column) -> bool:
+        left = max(column.left, min(x.x0 for x in self._open.lines))
+        hanging = len(self._open.lines) == 1 and last.x0 > line.x0
+        return line.x0 > left + 0.8 * line.size and not hanging and self._open.kind != "list"
 
     def _flush(self) -> None:
         opened, self._open = self._open, _Open()
@@ -201,9 +217,9 @@ def _is_full(last: Line, line: Line, column: Column) -> bool:
     near = [x.x1 for x in column.lines if x.page == last.page and abs(x.base - last.base) < 12 * last.size]
     right = max(near, default=column.right)
     edge = Counter(round(x1) for x1 in near).most_common(1)
-    if edge and edge[0][1] >= 3 and edge[0][1] >= 0.4 * len(near) and edge[0][0] > right - 4:
-        if last.x1 < edge[0][0] - 1.6 and not line.text[:1].islower():
-            return False
+    justified = bool(edge) and edge[0][1] >= max(3, 0.4 * len(near)) and edge[0][0] > right - 4
+    if justified and last.x1 < edge[0][0] - 1.6 and not line.text[:1].islower():
+        return False
     first = line.text.split(" ", 1)[0]
     word = (line.x1 - line.x0) * (len(first) + 1) / max(len(line.text), 1)
     return last.x1 + word > right - 0.5 * last.size
@@ -212,7 +228,7 @@ def _is_full(last: Line, line: Line, column: Column) -> bool:
 def _pitch(column: Column, line: Line) -> float:
     """The usual step between lines of this size in the column."""
     lines = [x for x in column.lines if abs(x.size - line.size) < 0.6]
-    steps = sorted(b.base - a.base for a, b in zip(lines, lines[1:], strict=False) if 0.5 * a.size < b.base - a.base < 3 * a.size)
+    steps = sorted(b.base - a.base for a, b in pairwise(lines) if 0.5 * a.size < b.base - a.base < 3 * a.size)
     return steps[len(steps) // 3] if steps else 1.35 * line.size
 
 

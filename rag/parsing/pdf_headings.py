@@ -45,12 +45,18 @@ def heading_levels(pages: Sequence[PageLayout], outline: Sequence[OutlineEntry])
 
 
 def body_size(pages: Sequence[PageLayout]) -> float:
-    """Return the type size that most characters have."""
+    """Return the type size of running text: the largest one that, with all larger ones, has a quarter of the letters.
+    A small file may hold more small print than text."""
     sizes: Counter[float] = Counter()
     for page in pages:
         for line in page.lines:
             sizes[round(line.size * 2) / 2] += len(line.text)
-    return sizes.most_common(1)[0][0] if sizes else 12.0
+    seen = 0
+    for size in sorted(sizes, reverse=True):
+        seen += sizes[size]
+        if seen >= 0.25 * sizes.total():
+            return size
+    return 12.0
 
 
 def folded(text: str) -> str:
@@ -112,7 +118,7 @@ def _pitch(column: Column) -> float:
 
 def _goes_on(line: Line, below: Line | None) -> bool:
     """A bold line that runs on in the next line, which is not bold, is the beginning of a paragraph."""
-    return bool(below) and line.text[-1:] in ",-–(" and not below.bold
+    return below is not None and line.text[-1:] in ",-–(" and not below.bold
 
 
 def _looks_like_heading(line: Line, body: float, apart: bool) -> bool:
@@ -131,8 +137,10 @@ def _looks_like_heading(line: Line, body: float, apart: bool) -> bool:
         return False
     named = _NAMED.match(text) or _SECTION.match(text)
     decimal = _DECIMAL.match(text)
-    return bool(named and len(text) < 90) or bool(decimal and "." in decimal.group(1) and len(text) < 90) or (
-        text.isupper() and letters >= 4 and len(text) < 80
+    return (
+        bool(named and len(text) < 90)
+        or bool(decimal and "." in decimal.group(1) and len(text) < 90)
+        or (text.isupper() and letters >= 4 and len(text) < 80)
     )
 
 
@@ -165,13 +173,13 @@ def _under_outline(looks: Mapping[int, Line], known: Mapping[int, int], pages: S
     for page in pages:
         for line in page.lines:
             if id(line) in known:
-                by_style[_style(line)[:2] + (True,)][known[id(line)]] += 1
+                by_style[(*_style(line)[:2], True)][known[id(line)]] += 1
     level_of = {style: levels.most_common(1)[0][0] for style, levels in by_style.items()}
     found = {}
     for i, line in looks.items():
         if i in known:
             continue
-        style = _style(line)[:2] + (True,)
+        style = (*_style(line)[:2], True)
         larger = [level for other, level in level_of.items() if other < style]
         found[i] = level_of.get(style) or min(max(larger, default=0) + 1, 6)
     return found

@@ -23,7 +23,7 @@ _WIDE_GAP = 1.0
 
 
 def build_lines(fragments: Sequence[Fragment], page: int) -> list[Line]:
-    """Return the lines that fragments of one column make. They come in drawing order, which keeps a formula together."""
+    """Return the lines that fragments of one column make. Drawing order keeps a formula together."""
     groups: list[list[Fragment]] = []
     for fragment in fragments:
         if groups and _continues(groups[-1], fragment):
@@ -41,7 +41,7 @@ def inline_text(fragments: Sequence[Fragment]) -> str:
 
 
 def _continues(group: list[Fragment], new: Fragment) -> bool:
-    """Tell whether a fragment goes on the line: beside it on its baseline, or as a script, limit or part of a formula."""
+    """Tell whether a fragment goes on the line: on its baseline, or as a script, limit or part of a formula."""
     recent, last = group[-4:], group[-1]
     size = max(new.size, *(f.size for f in recent))
     level = [f for f in recent if abs(f.base - new.base) < 0.12 * size]
@@ -73,7 +73,9 @@ def _same_row(groups: list[list[Fragment]]) -> list[list[Fragment]]:
         for row in (row for k in (key, key - 1, key + 1, key + 2) for row in by_base.get(k, [])):
             other = _main(row)
             beside = all(box[0] >= f.bbox[2] - 1 or box[2] <= f.bbox[0] + 1 for f in row)
-            if beside and (abs(other.base - main.base) <= 0.3 * min(main.size, other.size) or _is_mark(group, row, other)):
+            if beside and (
+                abs(other.base - main.base) <= 0.3 * min(main.size, other.size) or _is_mark(group, row, other)
+            ):
                 if box[0] < row[0].bbox[0] or box[0] < row[-1].bbox[0]:
                     merged = _by_groups(row, group)
                     row.clear()
@@ -91,14 +93,20 @@ def _same_row(groups: list[list[Fragment]]) -> list[list[Fragment]]:
 def _is_mark(group: list[Fragment], row: list[Fragment], main: Fragment) -> bool:
     """Tell whether a group is a raised mark that touches the end of a part of the row."""
     raised = main.base - group[0].base
-    return len(group) == 1 and group[0].size < _SCRIPT * main.size and 0.15 * main.size < raised <= 0.6 * main.size and any(
-        -1 <= group[0].bbox[0] - f.bbox[2] < 0.35 * main.size for f in row
+    return (
+        len(group) == 1
+        and group[0].size < _SCRIPT * main.size
+        and 0.15 * main.size < raised <= 0.6 * main.size
+        and any(-1 <= group[0].bbox[0] - f.bbox[2] < 0.35 * main.size for f in row)
     )
 
 
 def _by_groups(row: list[Fragment], group: list[Fragment]) -> list[Fragment]:
     """Insert a group into a row where it belongs from left to right."""
-    at = next((i for i, f in enumerate(row) if f.bbox[0] >= group[0].bbox[0] and f.size >= _SCRIPT * _main(row).size), len(row))
+    at = next(
+        (i for i, f in enumerate(row) if f.bbox[0] >= group[0].bbox[0] and f.size >= _SCRIPT * _main(row).size),
+        len(row),
+    )
     return [*row[:at], *group, *row[at:]]
 
 
@@ -122,7 +130,12 @@ def _line(group: list[Fragment], page: int) -> Line:
         cells = [Cell(_RELATION.sub(r" \1 ", cell.text).strip(), cell.x0, cell.x1) for cell in cells]
     text = " ".join(cell.text for cell in cells).strip()
     return Line(
-        text=text, bbox=union(f.bbox for f in group), base=main.base, size=main.size, page=page, cells=tuple(cells),
+        text=text,
+        bbox=union(f.bbox for f in group),
+        base=main.base,
+        size=main.size,
+        page=page,
+        cells=tuple(cells),
         bold=bool(letters) and all(p.bold for p in letters if not p.math) and any(p.bold for p in letters),
         italic=bool(letters) and all(p.italic for p in letters),
         mono=sum(len(p.text) for p in pieces if p.mono) > 0.8 * count,
@@ -203,7 +216,11 @@ def _limits_after_operators(fragments: list[Fragment], size: float) -> list[Frag
             continue
         middle = (small.bbox[0] + small.bbox[2]) / 2
         sign = operator.pieces[0].text.strip()[:1]
-        if sign in _BIG_OPERATORS and operator.bbox[0] - 2 <= middle <= operator.bbox[2] + 2 and operator.width < 3 * size:
+        if (
+            sign in _BIG_OPERATORS
+            and operator.bbox[0] - 2 <= middle <= operator.bbox[2] + 2
+            and operator.width < 3 * size
+        ):
             fragments[i], fragments[i + 1] = operator, small
     return fragments
 

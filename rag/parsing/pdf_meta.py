@@ -13,7 +13,9 @@ _DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?")
 _WRITTEN_DATE = re.compile(r"\b(\d{1,2})[./](\d{1,2})[./]((?:19|20)\d\d)\b|\b((?:19|20)\d\d)-(\d\d)-(\d\d)\b")
 _MOST_LECTURE_PAGES = 40
 _LECTURER = re.compile(r"(?:лекци[ия]|лектор|преподаватель|доц\.|проф\.|lecturer|prof\.)\s+(.+)", re.IGNORECASE)
-_NO_TITLE = re.compile(r"^(untitled.*|без имени.*|microsoft word.*|.*\.(docx?|tex|dvi|pdf|indd|pptx?)|\s*)$", re.IGNORECASE)
+_NO_TITLE = re.compile(
+    r"^(untitled.*|без имени.*|microsoft word.*|.*\.(docx?|tex|dvi|pdf|indd|pptx?)|\s*)$", re.IGNORECASE
+)
 
 
 def read_meta(document: Any, path: Path, header: Sequence[str], blocks: Sequence[Block]) -> Meta:

@@ -12,7 +12,7 @@ from typing import Any
 from rag.errors import ParsingError
 from rag.parsing.layout import Fragment
 from rag.parsing.ocr import recognise
-from rag.parsing.ocr_image import Grey, prepared
+from rag.parsing.ocr_image import Grey, is_sideways, prepared
 from rag.parsing.ocr_layout import fragments_of
 from rag.parsing.pdf_text import PageText
 from rag.parsing.quality import is_readable, quality
@@ -94,7 +94,7 @@ def _read(picture: Grey, scale: float, languages: str) -> PageText:
     import numpy as np
 
     best: tuple[float, PageText] | None = None
-    for turns in (0, 2, 1, 3):
+    for turns in (1, 3, 0, 2) if is_sideways(picture) else (0, 2, 1, 3):
         turned = np.ascontiguousarray(np.rot90(picture, -turns))
         ready, angle = prepared(turned)
         words = recognise(ready, languages, round(72 * scale))

@@ -22,10 +22,10 @@ _WIDE_GAP = re.compile(r"\s{3,}")
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """A page as read: size in points as shown, its fragments in drawing order, those that run in another direction,
-    the straight lines drawn on it, the hidden characters left out, and the quarter turns (clockwise) of the page as shown
-    that set its text upright. All places are those of the upright page. `pictured` is the share of the page that its
-    largest picture takes, `drawn` the count of drawn shapes."""
+    """A page as read. `fragments` come in drawing order, `aside` are those that run in another direction; `rules` are
+    the straight lines drawn on it. All places are those of the page turned `turns` quarters clockwise from how it is
+    shown, which sets its text upright. `hidden` counts characters left out; `pictured` is the share of the page that
+    its largest picture takes, `drawn` the count of drawn shapes."""
 
     width: float
     height: float
@@ -53,14 +53,21 @@ def read_page(page: Any) -> PageText:
     rotated = page.rotation // 90  # PyMuPDF gives places on the page as it is before its rotation
     size = shown if rotated % 2 == 0 else (shown[1], shown[0])
     turns = _upright(lines)
-    fragments, aside = [], []
+    fragments: list[Fragment] = []
+    aside: list[Fragment] = []
     for line in lines:
         for fragment in _fragments(line, hidden, turns, size):
             (fragments if _way(line) == turns else aside).append(fragment)
     rules = tuple(_rules(vectors, turns, size)) if len(vectors) <= _MOST_VECTORS else ()
     return PageText(
-        *shown, tuple(_without_doubles(fragments)), tuple(aside), rules, hidden.characters, (turns - rotated) % 4,
-        hidden.pictured, len(vectors),
+        *shown,
+        tuple(_without_doubles(fragments)),
+        tuple(aside),
+        rules,
+        hidden.characters,
+        (turns - rotated) % 4,
+        hidden.pictured,
+        len(vectors),
     )
 
 
@@ -99,9 +106,7 @@ def _upright(lines: list[dict[str, Any]]) -> int:
     return votes.index(max(votes))
 
 
-def _fragments(
-    line: dict[str, Any], hidden: HiddenText, turns: int, page: tuple[float, float]
-) -> Iterator[Fragment]:
+def _fragments(line: dict[str, Any], hidden: HiddenText, turns: int, page: tuple[float, float]) -> Iterator[Fragment]:
     pieces: list[Piece] = []
     for span in line["spans"]:
         if hidden.hides(span):
@@ -168,7 +173,9 @@ def _stretches(span: dict[str, Any]) -> Iterator[tuple[str, BBox]]:
     for gap in [*_WIDE_GAP.finditer(text), None]:
         for a, b in ((start, gap.start() if gap else len(text)), (gap.start(), gap.end()) if gap else (0, 0)):
             if a < b:
-                seen = [char["bbox"] for char in chars[a:b] if char["c"].strip()] or [char["bbox"] for char in chars[a:b]]
+                seen = [char["bbox"] for char in chars[a:b] if char["c"].strip()] or [
+                    char["bbox"] for char in chars[a:b]
+                ]
                 yield text[a:b], union(seen)
         start = gap.end() if gap else 0
 

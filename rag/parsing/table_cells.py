@@ -61,8 +61,10 @@ def whole_cells(line: Line) -> list[Cell]:
     for cell in line.cells:
         if len(cell.text) < 60 and _CURRENCY.search(cell.text[1:]) and _RUN_OF_VALUES.fullmatch(cell.text):
             step = (cell.x1 - cell.x0) / len(cell.text)
-            for part in _VALUE_OF_RUN.finditer(cell.text):
-                parted.append(Cell(part.group(), cell.x0 + part.start() * step, cell.x0 + part.end() * step))
+            parted += [
+                Cell(part.group(), cell.x0 + part.start() * step, cell.x0 + part.end() * step)
+                for part in _VALUE_OF_RUN.finditer(cell.text)
+            ]
         else:
             parted.append(cell)
     whole: list[Cell] = []

@@ -42,7 +42,9 @@ def _touching(rules: Sequence[Rule]) -> list[list[Rule]]:
         joined = [rule]
         rest = []
         for other, members in groups:
-            if _meet(box, other) and any(_meet((r.x0, r.y0, r.x1, r.y1), (rule.x0, rule.y0, rule.x1, rule.y1)) for r in members):
+            if _meet(box, other) and any(
+                _meet((r.x0, r.y0, r.x1, r.y1), (rule.x0, rule.y0, rule.x1, rule.y1)) for r in members
+            ):
                 joined = members + joined
                 box = union((box, other))
             else:
@@ -52,15 +54,14 @@ def _touching(rules: Sequence[Rule]) -> list[list[Rule]]:
 
 
 def _meet(a: BBox, b: BBox) -> bool:
-    return (
-        a[0] <= b[2] + _TOUCH and b[0] <= a[2] + _TOUCH and a[1] <= b[3] + _TOUCH and b[1] <= a[3] + _TOUCH
-    )
+    return a[0] <= b[2] + _TOUCH and b[0] <= a[2] + _TOUCH and a[1] <= b[3] + _TOUCH and b[1] <= a[3] + _TOUCH
 
 
 def _table(column: Column, rules: list[Rule]) -> FoundTable | None:
     box = union((r.x0, r.y0, r.x1, r.y1) for r in rules)
     inside = [
-        i for i, line in enumerate(column.lines)
+        i
+        for i, line in enumerate(column.lines)
         if box[1] - 2 <= (line.y0 + line.y1) / 2 <= box[3] + 2 and line.x1 > box[0] - 2 and line.x0 < box[2] + 2
     ]
     if len(inside) < 2 or inside[-1] - inside[0] + 1 != len(inside):

@@ -31,8 +31,11 @@ class _Row:
         """A row of data: at least one value right of a label, and nothing but short cells."""
         values = self.values
         return (
-            len(self.cells) >= 2 and len(values) >= 1 and 2 * len(values) >= len(self.cells) - 1
-            and not all(is_year(c.text) for c in self.cells[1:]) and self.line.math < 0.3
+            len(self.cells) >= 2
+            and len(values) >= 1
+            and 2 * len(values) >= len(self.cells) - 1
+            and not all(is_year(c.text) for c in self.cells[1:])
+            and self.line.math < 0.3
         )
 
 
@@ -107,7 +110,8 @@ def _follows(first: _Row, last: _Row, row: _Row) -> bool:
         return _aligned(first.cells, row.cells)
     starts = [cell.x0 for cell in first.cells[1:]]
     return (
-        len(row.cells) < len(first.cells) and row.line.base - last.line.base < 1.7 * row.line.size
+        len(row.cells) < len(first.cells)
+        and row.line.base - last.line.base < 1.7 * row.line.size
         and all(any(abs(cell.x0 - x) < 3 for x in starts) for cell in row.cells)
     )
 
@@ -123,9 +127,11 @@ def _is_textual(rows: Sequence[_Row]) -> bool:
     """Columns of words, not bullets and numbers before running text."""
     most = max(len(row.cells) for row in rows)
     firsts = [row.cells[0].text for row in rows if len(row.cells) == most]
-    return all(any(ch.isalpha() for ch in text) and len(text) > 1 for text in firsts) and all(
-        len(cell.text) < 90 for row in rows for cell in row.cells
-    ) and all(row.line.math < 0.3 for row in rows)
+    return (
+        all(any(ch.isalpha() for ch in text) and len(text) > 1 for text in firsts)
+        and all(len(cell.text) < 90 for row in rows for cell in row.cells)
+        and all(row.line.math < 0.3 for row in rows)
+    )
 
 
 def _table(rows: Sequence[_Row], first: int, last: int, floor: int, headings: Collection[int]) -> FoundTable | None:
@@ -147,7 +153,7 @@ def _table(rows: Sequence[_Row], first: int, last: int, floor: int, headings: Co
 
 
 def _with_labels_above(rows: Sequence[_Row], first: int, floor: int, edges: Sequence[tuple[float, float]]) -> int:
-    """Return where the body begins: labels ("Assets") between the header and the first row with values are part of it."""
+    """Return where the body begins: labels ("Assets") between header and first row with values are part of it."""
     for k in range(first - 1, max(floor, first - 5) - 1, -1):
         row, below = rows[k], rows[k + 1].line
         if below.base - row.line.base > 2.6 * below.size:
@@ -191,7 +197,11 @@ def _add_row(lines: list[list[str]], row: _Row, edges: Sequence[tuple[float, flo
 
 def _goes_on(label: str, next_label: str) -> bool:
     """A label without values goes on in the next row if that begins in lower case or the first has no end."""
-    return bool(label) and not label.endswith(":") and (next_label[:1].islower() or label.endswith((",", " and", " of", "-")))
+    return (
+        bool(label)
+        and not label.endswith(":")
+        and (next_label[:1].islower() or label.endswith((",", " and", " of", "-")))
+    )
 
 
 def _column_of(cell: Cell, edges: Sequence[tuple[float, float]]) -> int:

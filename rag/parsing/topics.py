@@ -10,10 +10,13 @@ from rag.types import Block
 
 _LEAST_TEXT = 350
 _LONGEST = 90
-_EXERCISE = re.compile(r"(задача|упражнение|задание|билет|вопрос|problem|exercise|question)\s+№?\s*[\d.]+", re.IGNORECASE)
+_EXERCISE = re.compile(
+    r"(задача|упражнение|задание|билет|вопрос|problem|exercise|question)\s+№?\s*[\d.]+", re.IGNORECASE
+)
 _LABEL = re.compile(
     r"(def|th|nota|ex|mem|lab|опр(еделение)?|теорема|лемма|следствие|утверждение|замечание|пример|доказательство|"
-    r"свойств[оа]|смысл|\w+ый смысл|числовые характеристики|definition|theorem|lemma|corollary|remark|example|proof|note)"
+    r"свойств[оа]|смысл|\w+ый смысл|числовые характеристики|"
+    r"definition|theorem|lemma|corollary|remark|example|proof|note)"
     r"[\s.:\d]*[a-z]?\.?",
     re.IGNORECASE,
 )
