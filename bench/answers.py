@@ -1,7 +1,8 @@
 """Quotes on XQuAD: does the first quoted sentence, do the first three hold the gold answer?
 
 python bench/answers.py [--data ../shared/data] [--languages en,ru] [--work DIR] [--every 1] [--misses]
-The figures are over all questions, whatever the passages found: a missed paragraph counts against the quotes. Refusals are
+The figures are over all questions, whatever the passages found: a missed paragraph counts against the quotes.
+Refusals are
 switched off, since the ranking is judged by itself; how many would have been refused is printed beside it.
 """
 

@@ -1,7 +1,9 @@
-"""Fifty questions end to end with a real small model (SmolLM2-135M) behind Ollama's protocol: does anything untrue get through?
+"""Fifty questions end to end with a real small model (SmolLM2-135M) behind Ollama's protocol: does anything untrue
+get through?
 
 python bench/small_model.py [--data ../shared/data] [--questions 50]
-Each question gets its own XQuAD paragraph and two others. Printed: who answered, the share of supported sentences, the time, and
+Each question gets its own XQuAD paragraph and two others. Printed: who answered, the share of supported sentences,
+the time, and
 every breach of what must hold whatever the model says (language, citations in range, no unmarked unsupported number).
 """
 
@@ -25,7 +27,7 @@ from rag.llm import OllamaChat
 from rag.types import Chunk, Hit, SearchResult
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-from ollama_server import Behaviour, OllamaServer, small_model  # noqa: E402
+from ollama_server import Behaviour, OllamaServer, small_model
 
 
 def asked(data: Path, count: int) -> list[tuple[str, SearchResult]]:
@@ -57,9 +59,12 @@ def breaches(reply: Reply) -> list[str]:
     for sentence in reply.sentences:
         text = re.sub(r"\[\d+\]", "", reply.text[sentence.start : sentence.end])
         held = {v for n in sentence.citations for number in numbers(hits[n - 1].chunk.text) for v in number.values}
-        for number in numbers(text):
-            if not number.values & held and not text[number.end :].startswith(UNSUPPORTED):
-                found.append(f"unmarked number {text[number.start : number.end]}")
+        loose = [number for number in numbers(text) if not number.values & held]
+        found += [
+            f"unmarked number {text[number.start : number.end]}"
+            for number in loose
+            if not text[number.end :].startswith(UNSUPPORTED)
+        ]
     return found
 
 
@@ -85,7 +90,10 @@ def main() -> int:
             print(f"{reply.answered_by} | {question} | {reply.text[:200]!r}", flush=True)
     share = sum(supported) / max(len(supported), 1)
     seconds = (time.monotonic() - started) / max(sum(by.values()), 1)
-    print(f"{sum(by.values())} questions, {dict(by)}, sentences supported {share:.2f}, {wrong} breaches, {seconds:.1f} s each")
+    print(
+        f"{sum(by.values())} questions, {dict(by)}, sentences supported {share:.2f}, {wrong} breaches, "
+        f"{seconds:.1f} s each"
+    )
     return 1 if wrong else 0
 
 

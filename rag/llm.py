@@ -69,7 +69,8 @@ class OllamaChat:
 
     @property
     def context_limit(self) -> int:
-        """The model's own limit, at most `DEFAULT_CONTEXT`: a longer one costs memory that a student's machine lacks."""
+        """The model's own limit, at most `DEFAULT_CONTEXT`: a longer one costs memory that a student's machine
+        lacks."""
         limits = [v for k, v in self._about.items() if k.endswith(".context_length") and isinstance(v, int) and v > 0]
         return min([DEFAULT_CONTEXT, *limits])
 
@@ -104,7 +105,7 @@ class OllamaChat:
                     if part.message.thinking:
                         yield ChatPiece(part.message.thinking, thinking=True)
                     yield ChatPiece(part.message.content or "", False, done, part.prompt_eval_count, part.eval_count)
-        except Exception as error:  # noqa: BLE001 - sorted out by kind; what is no fault of the server is raised again
+        except Exception as error:
             raise _as_chat_error(error, self.url, self.model) from error
         if not done:
             raise ChatError(broken_off("Ollama"))
@@ -120,7 +121,8 @@ def list_models(url: str, timeouts: Timeouts | None = None) -> list[str]:
 
 
 def pull_model(url: str, name: str, timeouts: Timeouts | None = None) -> ClosableStream[PullProgress]:
-    """Download a model to the server; iterate over the progress, `close()` to stop. Raises `ChatError` while iterating."""
+    """Download a model to the server; iterate over the progress, `close()` to stop. Raises `ChatError` while
+    iterating."""
     return ClosableStream(lambda: _pulling(url, name, timeouts or Timeouts()))
 
 
@@ -131,7 +133,7 @@ async def _pulling(url: str, name: str, timeouts: Timeouts) -> AsyncGenerator[Pu
             async for part in _timed(await client.pull(name, stream=True), timeouts):
                 status = part.status or ""
                 yield PullProgress(status, part.completed or 0, part.total or 0)
-    except Exception as error:  # noqa: BLE001 - as in `_pieces`
+    except Exception as error:
         raise _as_chat_error(error, url, name) from error
     if status != "success":
         raise ChatError(broken_off("Ollama"))
@@ -161,7 +163,8 @@ async def _timed(parts: Any, timeouts: Timeouts) -> AsyncGenerator[Any, None]:
     try:
         while True:
             try:
-                part = await asyncio.wait_for(anext(iterator), limit)
+                async with asyncio.timeout(limit):  # `wait_for` may swallow a cancellation in Python 3.11
+                    part = await anext(iterator)
             except StopAsyncIteration:
                 return
             except TimeoutError as error:
@@ -183,7 +186,7 @@ def _ask(url: str, timeouts: Timeouts, model: str, request: Callable[[ollama.Cli
     try:
         with ollama.Client(url, timeout=httpx.Timeout(timeouts.request, connect=timeouts.connect), **_CLIENT) as client:
             return request(client)
-    except Exception as error:  # noqa: BLE001 - as in `_pieces`
+    except Exception as error:
         raise _as_chat_error(error, url, model) from error
 
 
@@ -199,12 +202,8 @@ def _as_chat_error(error: Exception, url: str, model: str) -> Exception:
     import ollama
     from pydantic import ValidationError
 
-    if isinstance(error, ollama.ResponseError) and error.status_code == 404 and model:
-        return ChatError(msg("Ollama has no model “{model}”. Get it with `ollama pull {model}`.", model=model))
     if isinstance(error, ollama.ResponseError):
-        return ChatError(
-            msg("Ollama failed: {reason}. If memory is short, choose a smaller model.", reason=error.error.rstrip("."))
-        )
+        return ChatError(_refusal(error, model))
     if isinstance(error, ConnectionError | httpx.ConnectError | httpx.ConnectTimeout):
         return ChatError(
             msg("Ollama does not answer at {url}. Start it (open the Ollama app, or run `ollama serve`).", url=url)
@@ -216,3 +215,10 @@ def _as_chat_error(error: Exception, url: str, model: str) -> Exception:
     if isinstance(error, json.JSONDecodeError | ValidationError | httpx.InvalidURL | ValueError | OverflowError):
         return ChatError(msg("What answers at {url} is not Ollama. Check the address in KONSPEKT_OLLAMA.", url=url))
     return error
+
+
+def _refusal(error: ollama.ResponseError, model: str) -> Message:
+    if error.status_code == 404 and model:
+        return msg("Ollama has no model “{model}”. Get it with `ollama pull {model}`.", model=model)
+    reason = error.error.rstrip(".")
+    return msg("Ollama failed: {reason}. If memory is short, choose a smaller model.", reason=reason)

@@ -22,7 +22,9 @@ _SERVER = "The model server"
 class OpenAIChat:
     """One model on such a server. Safe to use from several threads; every stream has its own connection."""
 
-    def __init__(self, model: str, url: str, context_limit: int = DEFAULT_CONTEXT, timeouts: Timeouts | None = None) -> None:
+    def __init__(
+        self, model: str, url: str, context_limit: int = DEFAULT_CONTEXT, timeouts: Timeouts | None = None
+    ) -> None:
         self.model = model
         self.url = url.rstrip("/").removesuffix("/v1") + "/v1"
         self._context_limit = context_limit
@@ -76,8 +78,9 @@ class OpenAIChat:
         timeout = httpx.Timeout(None, connect=self._timeouts.connect)
         try:
             async with httpx.AsyncClient(timeout=timeout, trust_env=False) as client:
-                sending = client.send(client.build_request("POST", self.url + "/chat/completions", json=request), stream=True)
-                answer = await asyncio.wait_for(sending, self._timeouts.first)
+                sent = client.build_request("POST", self.url + "/chat/completions", json=request)
+                async with asyncio.timeout(self._timeouts.first):
+                    answer = await client.send(sent, stream=True)
                 try:
                     await self._check(answer)
                     async for piece in self._read(answer):
@@ -94,7 +97,11 @@ class OpenAIChat:
             return
         if answer.status_code == 404:
             raise ChatError(
-                msg("The server at {url} has no model “{model}”. Load it there, or choose another.", url=self.url, model=self.model)
+                msg(
+                    "The server at {url} has no model “{model}”. Load it there, or choose another.",
+                    url=self.url,
+                    model=self.model,
+                )
             )
         text = (await answer.aread()).decode("utf-8", "replace")
         raise ChatError(msg("The model server failed: {reason}", reason=_reason(text)))
@@ -105,7 +112,8 @@ class OpenAIChat:
         usage: dict[str, Any] = {}
         while True:
             try:
-                line = await asyncio.wait_for(anext(lines), limit)
+                async with asyncio.timeout(limit):
+                    line = await anext(lines)
             except StopAsyncIteration:
                 raise ChatError(broken_off(_SERVER)) from None
             if not line.startswith("data:"):
@@ -131,7 +139,10 @@ class OpenAIChat:
 
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.InvalidURL | httpx.UnsupportedProtocol):
             return ChatError(
-                msg("The model server does not answer at {url}. Start it, or mend its address in Settings.", url=self.url)
+                msg(
+                    "The model server does not answer at {url}. Start it, or mend its address in Settings.",
+                    url=self.url,
+                )
             )
         if isinstance(error, httpx.TimeoutException):
             return ChatError(silent(self._timeouts.request))
@@ -139,7 +150,9 @@ class OpenAIChat:
             return ChatError(msg("The model server failed: {reason}", reason=str(error.response.status_code)))
         if isinstance(error, httpx.HTTPError):
             return ChatError(broken_off(_SERVER))
-        return ChatError(msg("What answers at {url} does not speak OpenAI's protocol. Mend its address in Settings.", url=self.url))
+        return ChatError(
+            msg("What answers at {url} does not speak OpenAI's protocol. Mend its address in Settings.", url=self.url)
+        )
 
 
 def _reason(text: str) -> str:

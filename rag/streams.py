@@ -17,7 +17,8 @@ T = TypeVar("T")
 
 
 class ClosableStream(Iterator[T], Generic[T]):
-    """Iterates over what `source()` yields; its exceptions come out of `next`. `close` may be called from any thread."""
+    """Iterates over what `source()` yields; its exceptions come out of `next`. `close` may be called from any
+    thread."""
 
     def __init__(self, source: Callable[[], AsyncGenerator[T, None]]) -> None:
         self._source = source
@@ -52,6 +53,11 @@ class ClosableStream(Iterator[T], Generic[T]):
                 self._loop.call_soon_threadsafe(self._task.cancel)
         self._items.put(None)
 
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed or has ended."""
+        return self._closed
+
     def join(self, seconds: float) -> bool:
         """Wait until the connection is closed; tell whether it is."""
         if self._thread is not None:
@@ -76,6 +82,8 @@ class ClosableStream(Iterator[T], Generic[T]):
         try:
             async with aclosing(self._source()) as items:
                 async for item in items:
+                    if self.closed:
+                        return
                     self._items.put((item,))
         finally:
             with self._lock:

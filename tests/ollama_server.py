@@ -1,4 +1,5 @@
-"""A server that speaks Ollama's protocol (and OpenAI's) over real HTTP: scripted, told to fail, or with a real small model."""
+"""A server that speaks Ollama's protocol (and OpenAI's) over real HTTP: scripted, told to fail, or with a real small
+model."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ Writer = Callable[[list[dict[str, str]], int], Iterable[str]]
 
 @dataclass
 class Behaviour:
-    """What the server does. `write` makes the answer's pieces from the messages and the number of tokens wanted; a piece
+    """What the server does. `write` makes the answer's pieces from the messages and the number of tokens wanted; a
+    piece
     "thinking:..." goes into the thinking field. `read` overrides the count of prompt tokens that it reports."""
 
     write: Writer = lambda messages, tokens: ["Да ", "[1]."]
@@ -197,8 +199,12 @@ def _line(data: dict[str, Any]) -> bytes:
 def _ollama_lines(server: OllamaServer, body: dict[str, Any]) -> Iterator[bytes]:
     behaviour, count = server.behaviour, 0
     for piece in behaviour.write(body["messages"], body["options"]["num_predict"]):
-        kind, text = ("thinking", piece.removeprefix("thinking:")) if piece.startswith("thinking:") else ("content", piece)
-        yield _line({"model": body["model"], "message": {"role": "assistant", "content": "", kind: text}, "done": False})
+        kind, text = (
+            ("thinking", piece.removeprefix("thinking:")) if piece.startswith("thinking:") else ("content", piece)
+        )
+        yield _line(
+            {"model": body["model"], "message": {"role": "assistant", "content": "", kind: text}, "done": False}
+        )
         count += 1
         if count == 2 and behaviour.fault:
             yield from _failure(behaviour.fault)
@@ -228,7 +234,9 @@ def _openai_lines(server: OllamaServer, body: dict[str, Any]) -> Iterator[bytes]
             yield from _failure(server.behaviour.fault)
             return
     usage = {"prompt_tokens": 500, "completion_tokens": count}
-    yield b"data: " + json.dumps({"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": usage}).encode() + b"\n\n"
+    yield (
+        b"data: " + json.dumps({"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": usage}).encode() + b"\n\n"
+    )
     yield b"data: [DONE]\n\n"
 
 
@@ -259,7 +267,10 @@ def small_model() -> Writer | None:
     turn = threading.Lock()
 
     def write(messages: list[dict[str, str]], tokens: int) -> Iterator[str]:
-        prompt = "".join(f"<|im_start|>{m['role']}\n{m['content']}<|im_end|>\n" for m in messages) + "<|im_start|>assistant\n"
+        prompt = (
+            "".join(f"<|im_start|>{m['role']}\n{m['content']}<|im_end|>\n" for m in messages)
+            + "<|im_start|>assistant\n"
+        )
         with turn:
             yield from model(prompt, stream=True, config=GenerationConfig(max_tokens=min(tokens, 80), **settings))
 

@@ -59,7 +59,9 @@ def test_reasoning_is_switched_off_where_the_model_has_it_and_hidden_where_it_co
 
 
 def test_the_context_is_the_model_s_own_where_that_is_smaller() -> None:
-    with OllamaServer(Behaviour(models={"tiny:latest": {"context": 2048}, "big:latest": {"context": 131072}})) as server:
+    with OllamaServer(
+        Behaviour(models={"tiny:latest": {"context": 2048}, "big:latest": {"context": 131072}})
+    ) as server:
         assert OllamaChat("tiny", server.url).context_limit == 2048
         assert OllamaChat("big", server.url).context_limit == 8192
 

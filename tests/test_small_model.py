@@ -1,4 +1,5 @@
-"""A real small model (SmolLM2-135M) behind Ollama's protocol, through the real client: it guesses and babbles, as they do."""
+"""A real small model (SmolLM2-135M) behind Ollama's protocol, through the real client: it guesses and babbles, as
+they do."""
 
 from __future__ import annotations
 
@@ -53,9 +54,15 @@ def check(reply: Reply) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["Who formulated the CAP theorem, and when?", "How many mitochondria are in a liver cell?", "Кто доказал теорему CAP?"],
+    [
+        "Who formulated the CAP theorem, and when?",
+        "How many mitochondria are in a liver cell?",
+        "Кто доказал теорему CAP?",
+    ],
 )
-def test_whatever_a_small_model_says_the_answer_can_be_trusted_or_is_quoted(server: OllamaServer, question: str) -> None:
+def test_whatever_a_small_model_says_the_answer_can_be_trusted_or_is_quoted(
+    server: OllamaServer, question: str
+) -> None:
     chat = OllamaChat("smollm2", server.url)
     reply = answer(RESULT, question, chat=chat, embedder=WordEmbedder()).finish(120)
     check(reply)
@@ -70,4 +77,8 @@ def test_stop_works_while_a_real_model_writes_and_frees_the_server(server: Ollam
     assert reply.done
     assert time.monotonic() - started < 1
     assert server.free_within(5)
-    assert answer(RESULT, "What do mitochondria make?", chat=OllamaChat("smollm2", server.url), embedder=None).finish(120).text
+    assert (
+        answer(RESULT, "What do mitochondria make?", chat=OllamaChat("smollm2", server.url), embedder=None)
+        .finish(120)
+        .text
+    )

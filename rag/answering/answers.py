@@ -1,4 +1,5 @@
-"""From passages to an answer: a chat model's, checked afterwards, or exact quotes, or the plain word that there is none."""
+"""From passages to an answer: a chat model's, checked afterwards, or exact quotes, or the plain word that there is
+none."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from rag.protocols import ChatModel, Embedder
 from rag.types import SearchResult
 
 _WANTS_QUOTATION = re.compile(
-    r"\b(?:процитируй\w*|цитат[аыуе]?|дословно|слово в слово|приведи(?:те)? (?:точн\w+ )?(?:цитату|текст|формулировку))\b"
+    r"\b(?:процитируй\w*|цитат[аыуе]?|дословно|слово в слово|приведи(?:те)? (?:точн\w+ )?(?:цитату|текст"
+    r"|формулировку))\b"
     r"|\b(?:quote|quotation|verbatim|word for word|exact (?:words|wording|text))\b",
     re.IGNORECASE,
 )
@@ -91,7 +93,9 @@ def _with_model(
 ) -> None:
     outcome = generate(reply, chat, embedder, history, turns)
     if outcome == "refusal":
-        reply.replace_text(refusal_text(reply.question, True), answered_by="refusal", marks=(), citations=(), sentences=())
+        reply.replace_text(
+            refusal_text(reply.question, True), answered_by="refusal", marks=(), citations=(), sentences=()
+        )
     elif outcome == "quotes":
         quote(reply, embedder)
 

@@ -18,7 +18,9 @@ from rag.answering.names import same_name
 from rag.answering.opposites import turned_round
 from rag.retrieval.words import Word, fold, words
 
-_NEGATIONS = frozenset(("не", "ни", "нельзя", "без", "никогда", "not", "no", "never", "without", "cannot", "nor", "neither"))
+_NEGATIONS = frozenset(
+    ("не", "ни", "нельзя", "без", "никогда", "not", "no", "never", "without", "cannot", "nor", "neither")
+)
 _AFTERWARDS = frozenset(("нет", "отсутствует", "отсутствуют", "none"))  # these negate what stands before them
 _SHORT_NEGATION = re.compile(r"\b(\w+)n['’]t\b", re.IGNORECASE)
 _NO_NEGATION = re.compile(r"\b(?:не только|не менее|не более|not only|no less|no more|не просто)\b", re.IGNORECASE)
@@ -100,7 +102,12 @@ def _elsewhere(mine: _Counted, theirs: Sequence[_Counted], length: int) -> bool:
         return False
     same = [bool(mine.values & other.values) for other in theirs if other.what[:length] == what]
     places = [other.what[:length] for other in theirs if mine.values & other.values]
-    return bool(same) and not any(same) and bool(places) and all(len(place) == length and place != what for place in places)
+    return (
+        bool(same)
+        and not any(same)
+        and bool(places)
+        and all(len(place) == length and place != what for place in places)
+    )
 
 
 def _counted(text: str) -> Iterator[_Counted]:

@@ -18,7 +18,8 @@ from rag.retrieval.words import tokens
 
 @dataclass(frozen=True)
 class Evidence:
-    """A passage cut into what a sentence can be compared with. `vectors` are those of `texts`, or `None` without an embedder."""
+    """A passage cut into what a sentence can be compared with. `vectors` are those of `texts`, or `None` without an
+    embedder."""
 
     text: str
     heading: str

@@ -79,7 +79,8 @@ def _run(record: RunRecord) -> dict[str, object]:
         "revision": record.revision,
         "settings": dict(record.settings or {}),
         "passages": [
-            {"n": source.n, "file": source.file, "page": source.page, "id": source.chunk_id} for source in record.sources
+            {"n": source.n, "file": source.file, "page": source.page, "id": source.chunk_id}
+            for source in record.sources
         ],
         "verdicts": [verdict for _, _, verdict in record.verdicts],
         "cut_off": record.cut_off,

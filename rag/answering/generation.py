@@ -28,7 +28,9 @@ def generate(
     """Fill the reply with the model's checked answer. "quotes" and "refusal" tell the caller to put those in its place;
     the reason is among the reply's warnings then. A reply that was stopped stays as it was."""
     try:
-        with turns.turn(chat.name, lambda ahead: reply.update(stage="waiting", ahead=ahead), lambda: reply.stopped) as come:
+        with turns.turn(
+            chat.name, lambda ahead: reply.update(stage="waiting", ahead=ahead), lambda: reply.stopped
+        ) as come:
             if not come:
                 return "answer"
             reply.update(stage="reading", answered_by=chat.name)
@@ -55,7 +57,11 @@ def _write(reply: Reply, chat: ChatModel, history: Sequence[Exchange]) -> None:
         reply.update(stage="reading")
     elif prompt.used < len(hits):
         reply.warn(
-            msg("Only the best {used} of {total} passages fit into the model's context.", used=prompt.used, total=len(hits))
+            msg(
+                "Only the best {used} of {total} passages fit into the model's context.",
+                used=prompt.used,
+                total=len(hits),
+            )
         )
     marks = MarkCleaner(len(hits), own_brackets(hits))
     for piece in written(reply, chat, prompt, marks):
@@ -69,8 +75,10 @@ def _write(reply: Reply, chat: ChatModel, history: Sequence[Exchange]) -> None:
                 break
     if marks.unknown:
         reply.warn(
-            msg("The model cited passages that are not there ({numbers}): those marks were removed.",
-                numbers=", ".join(map(str, dict.fromkeys(marks.unknown))))
+            msg(
+                "The model cited passages that are not there ({numbers}): those marks were removed.",
+                numbers=", ".join(map(str, dict.fromkeys(marks.unknown))),
+            )
         )
 
 

@@ -81,8 +81,11 @@ class History:
                 connection.close()
         except (sqlite3.Error, OSError) as error:
             raise StoreError(
-                msg("The history {file} cannot be used: {reason}. Delete that file to begin a new one.",
-                    file=str(self._file), reason=str(error))
+                msg(
+                    "The history {file} cannot be used: {reason}. Delete that file to begin a new one.",
+                    file=str(self._file),
+                    reason=str(error),
+                )
             ) from error
 
 

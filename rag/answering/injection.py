@@ -12,9 +12,11 @@ _ORDERS = re.compile(
     r"\b(?:инструкц\w*|указани\w*|правил\w*|промпт\w*|команд\w*|вс[её],? что|выше|предыдущ\w*)\b"
     r"|\b(?:you are now|from now on,? you|act as|pretend to be|new instructions?:|system prompt)\b"
     r"|\b(?:теперь ты|с этого момента ты|новые инструкции|системный промпт)\b"
-    r"|\b(?:reply|respond|answer|say|output|print|write)\b[^.\n]{0,20}\b(?:only|just|exactly|with the word|with)\b[^.\n]{0,20}[\"“'«]?[A-Z]{4,}"
+    r"|\b(?:reply|respond|answer|say|output|print|write)\b[^.\n]{0,20}\b(?:only|just|exactly|with the word"
+    r"|with)\b[^.\n]{0,20}[\"“'«]?[A-Z]{4,}"
     r"|\b(?:ответь|отвечай|скажи|напиши|выведи)\b[^.\n]{0,20}(?:\b(?:только|лишь|ровно|словом?)\b)?[^.\n]{0,12}[\"“«']?\b[A-ZА-ЯЁ]{4,}\b"
-    r"|\b(?:assistant|model|ai|llm|language model|нейросеть|ассистент|модель)\b[^.\n]{0,10}[,:]?\s*(?:you must|must now|ты (?:должен|должна|обязан))",
+    r"|\b(?:assistant|model|ai|llm|language model|нейросеть|ассистент"
+    r"|модель)\b[^.\n]{0,10}[,:]?\s*(?:you must|must now|ты (?:должен|должна|обязан))",
     re.IGNORECASE,
 )
 _CAPITALS_ORDER = re.compile(r"[A-ZА-ЯЁ]{4,}")
@@ -37,7 +39,9 @@ def gives_orders(text: str) -> bool:
 
 def _is_order(words: str) -> bool:
     """Commands of the kind "answer only PWNED" count only with a word in real capitals (the pattern ignores case)."""
-    verb = re.match(r"(?:reply|respond|answer|say|output|print|write|ответь|отвечай|скажи|напиши|выведи)", words, re.IGNORECASE)
+    verb = re.match(
+        r"(?:reply|respond|answer|say|output|print|write|ответь|отвечай|скажи|напиши|выведи)", words, re.IGNORECASE
+    )
     return verb is None or _CAPITALS_ORDER.search(words[verb.end() :]) is not None
 
 

@@ -7,15 +7,49 @@ from functools import lru_cache
 
 from rag.retrieval.words import tokens
 
-_LATIN_OF = str.maketrans({
-    "а": "a", "б": "b", "в": "v", "г": "g", "д": "d", "е": "e", "ё": "e", "ж": "zh", "з": "z", "и": "i", "й": "i", "к": "k", "л": "l", "м": "m",
-    "н": "n", "о": "o", "п": "p", "р": "r", "с": "s", "т": "t", "у": "u", "ф": "f", "х": "h", "ц": "c", "ч": "ch", "ш": "sh", "щ": "sh", "ъ": "",
-    "ы": "i", "ь": "", "э": "e", "ю": "iu", "я": "ia",
-})
-# Russian case endings of names: "Брюер" / "Брюером", "Ленинский" / "Ленинского"
-_ENDINGS = frozenset(
-    " а у ом е ы и ов ам ами ах я ю ем ей ой ою ий ый ая яя ое ее ого его ому ему ым им их ых ыми ими ую юю й ь ью ии ию ия ием".split(" ")
+_LATIN_OF = str.maketrans(
+    {
+        "а": "a",
+        "б": "b",
+        "в": "v",
+        "г": "g",
+        "д": "d",
+        "е": "e",
+        "ё": "e",
+        "ж": "zh",
+        "з": "z",
+        "и": "i",
+        "й": "i",
+        "к": "k",
+        "л": "l",
+        "м": "m",
+        "н": "n",
+        "о": "o",
+        "п": "p",
+        "р": "r",
+        "с": "s",
+        "т": "t",
+        "у": "u",
+        "ф": "f",
+        "х": "h",
+        "ц": "c",
+        "ч": "ch",
+        "ш": "sh",
+        "щ": "sh",
+        "ъ": "",
+        "ы": "i",
+        "ь": "",
+        "э": "e",
+        "ю": "iu",
+        "я": "ia",
+    }
 )
+# Russian case endings of names: "Брюер" / "Брюером", "Ленинский" / "Ленинского"
+_CASE_ENDINGS = """
+а у ом е ы и ов ам ами ах я ю ем ей ой ою ий ый ая яя ое ее ого его ому ему ым им их ых ыми ими ую юю й ь ью ии ию ия
+ием
+"""
+_ENDINGS = frozenset(("", *_CASE_ENDINGS.split()))
 _SAME_SOUND = 0.64
 
 
@@ -48,6 +82,16 @@ def same_name(one: str, other: str) -> bool:
 
 
 def _sounds_alike(a: str, b: str) -> bool:
-    for old, new in (("ph", "f"), ("w", "v"), ("y", "i"), ("ck", "k"), ("x", "ks"), ("th", "t"), ("j", "dzh"), ("sch", "sh"), ("q", "k")):
+    for old, new in (
+        ("ph", "f"),
+        ("w", "v"),
+        ("y", "i"),
+        ("ck", "k"),
+        ("x", "ks"),
+        ("th", "t"),
+        ("j", "dzh"),
+        ("sch", "sh"),
+        ("q", "k"),
+    ):
         a, b = a.replace(old, new), b.replace(old, new)
     return a[:1] == b[:1] and SequenceMatcher(None, a, b, autojunk=False).ratio() >= _SAME_SOUND

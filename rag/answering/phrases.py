@@ -10,10 +10,11 @@ Language = Literal["ru", "en"]
 
 _CYRILLIC_WORD = re.compile(r"[А-Яа-яЁё]{2,}|\b[АВИКОСУЯавикосуя]\b")
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
-_ENGLISH_FUNCTION_WORDS = frozenset(
-    "a an and are can define describe did do does explain for from give had has have how i in is it its list me name of on or "
-    "tell that the their there these this to was were what when where which who whom whose why will with".split()
-)
+_ENGLISH = """
+a an and are can define describe did do does explain for from give had has have how i in is it its list me name of on or
+tell that the their there these this to was were what when where which who whom whose why will with
+"""
+_ENGLISH_FUNCTION_WORDS = frozenset(_ENGLISH.split())
 
 
 @dataclass(frozen=True, slots=True)

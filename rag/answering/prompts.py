@@ -65,11 +65,15 @@ _REMINDERS: dict[Language, str] = {
     "ru": "Ответь по-русски, с номером отрывка вида [1] после каждого предложения:",
 }
 _REFERS_BACK = re.compile(
-    r"^\s*(?:а|и|ну а|но)\s+(?!какой|какая|какие|какое|что такое|кто такой)\w+|\b(?:он|она|оно|они|его|её|ее|их|ему|ей|им|ими|ним|ней|них|нём|нем)\b"
+    r"^\s*(?:а|и|ну а|но)\s+(?!какой|какая|какие|какое|что такое|кто такой)\w+|\b(?:он|она|оно|они|его|её|ее"
+    r"|их|ему|ей|им|ими|ним|ней|них|нём|нем)\b"
     r"|\b(?:это|этот|эта|эти|этого|этой|этим|этом|этих|тот|та|те|того|той|такой)\s+(?!так(?:ое|ой))\w+|^\s*(?:почему|зачем|как|когда|где|кто|сколько)\s*\?*\s*$"
-    r"|\b(?:подробнее|ещё раз|еще раз|поясни|другими словами|об этом|для этого|из этого|выше|предыдущ\w+|перв(?:ый|ая|ое)|втор(?:ой|ая|ое))\b"
-    r"|^\s*(?:and|but|so)\b|\b(?:he|she|it|they|him|her|them|his|its|their|this|that|these|those)\b(?!\s+(?:is|are) (?:called|true))"
-    r"|\b(?:in more detail|more about|the former|the latter|the first|the second|above|previous|elaborate|again)\b|^\s*(?:why|how|when|where|who)\s*\?*\s*$",
+    r"|\b(?:подробнее|ещё раз|еще раз|поясни|другими словами|об этом|для этого|из этого|выше|предыдущ\w+"
+    r"|перв(?:ый|ая|ое)|втор(?:ой|ая|ое))\b"
+    r"|^\s*(?:and|but|so)\b|\b(?:he|she|it|they|him|her|them|his|its|their|this|that|these"
+    r"|those)\b(?!\s+(?:is|are) (?:called|true))"
+    r"|\b(?:in more detail|more about|the former|the latter|the first|the second|above|previous|elaborate"
+    r"|again)\b|^\s*(?:why|how|when|where|who)\s*\?*\s*$",
     re.IGNORECASE,
 )
 
@@ -79,7 +83,8 @@ Exchange = tuple[str, str]  # an earlier question of the same conversation, and 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is sent. It holds the first `used` hits; `orders` names the files whose text gave orders, which were left out.
+    """What is sent. It holds the first `used` hits; `orders` names the files whose text gave orders, which were left
+    out.
     `tokens` is a cautious estimate (real tokenizers give less), `least` a count that no tokenizer goes far below."""
 
     messages: tuple[dict[str, str], ...]
@@ -97,7 +102,8 @@ def build_prompt(
     history: Sequence[Exchange] = (),
     numbers: Sequence[int] = (),
 ) -> Prompt:
-    """Make the prompt with as many hits, best first, as fit beside the answer; always at least one, cut short if need be.
+    """Make the prompt with as many hits, best first, as fit beside the answer; always at least one, cut short if
+    need be.
     `numbers` (from 1) restricts it to some of the hits, which keep their numbers."""
     chosen = [(n, hits[n - 1]) for n in numbers or range(1, len(hits) + 1)]
     room = context_limit - ANSWER_TOKENS
@@ -111,13 +117,16 @@ def build_prompt(
 
 
 def merging_prompt(question: str, partials: Sequence[str], context_limit: int) -> Prompt:
-    """Make the prompt that joins partial answers into one; marks stay. The longest ones are cut where they do not fit."""
+    """Make the prompt that joins partial answers into one; marks stay. The longest ones are cut where they do not
+    fit."""
     language = language_of(question)
     phrases, spoken = PHRASES[language], _spoken(question)
     room = context_limit - ANSWER_TOKENS
     longest = max((len(text) for text in partials), default=0)
     while True:
-        notes = [f'<passage n="{chr(64 + i)}">\n{escaped(text[:longest])}\n</passage>' for i, text in enumerate(partials, 1)]
+        notes = [
+            f'<passage n="{chr(64 + i)}">\n{escaped(text[:longest])}\n</passage>' for i, text in enumerate(partials, 1)
+        ]
         rules = _MERGING[language].format(no_answer=phrases.no_answer, language=spoken)
         reminder = _REMINDERS[language].format(language=spoken)
         text = "\n\n".join([rules, *notes, f"{phrases.question}: {escaped(question)}", reminder])
@@ -139,7 +148,8 @@ def refers_back(question: str) -> bool:
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens at worst, for tokenizers of Latin texts too: about 3 Latin, 1.5 Cyrillic characters or one digit or sign a token."""
+    """Tokens at worst, for tokenizers of Latin texts too: about 3 Latin, 1.5 Cyrillic characters or one digit or
+    sign a token."""
     latin = len(re.findall(r"[A-Za-z]", text))
     space = len(re.findall(r"\s", text))
     digits = len(re.findall(r"[\d!-/:-@\[-`{-~]", text))

@@ -18,10 +18,12 @@ _QUESTIONS: tuple[tuple[QuestionKind, str], ...] = (
     ),
     (
         "number",
-        r"\bсколько\b|\bскольк(?:их|ими|им)\b|\bкак(?:ой|ая|ово|ую|ого|им) (?:\w+ )?(?:процент|дол[яюи]\b|количеств|числ[оа]"
+        r"\bсколько\b|\bскольк(?:их|ими|им)\b|\bкак(?:ой|ая|ово|ую|ого|им) (?:\w+ )?(?:процент|дол[яюи]\b"
+        r"|количеств|числ[оа]"
         r"|возраст|высот|длин|площад|температур|скорост|стоимост|размер|сумм|част(?:ь|и|ью)\b|населени)"
         r"|\bнасколько\b|\bhow (?:many|much|long|far|old|tall|high|large|big|often|fast|deep)\b"
-        r"|\b(?:what|which) (?:\w+ )?(?:percent|percentage|proportion|share|number|amount|fraction|age|temperature|size|population)\b",
+        r"|\b(?:what|which) (?:\w+ )?(?:percent|percentage|proportion|share|number|amount|fraction|age"
+        r"|temperature|size|population)\b",
     ),
     (
         "reason",
@@ -38,7 +40,8 @@ _QUESTIONS: tuple[tuple[QuestionKind, str], ...] = (
     ("person", r"\bкто\b|\bкого\b|\bкому\b|\bкем\b|\bчь(?:я|е|ё|и|ей|ю)\b|\bчей\b|\bwho(?:m|se)?\b"),
     (
         "place",
-        r"\bгде\b|\bкуда\b|\bоткуда\b|\bв как(?:ом|ой|их) (?:город|стран|мест|государств|район|област|регион|штат)|\bwhere\b"
+        r"\bгде\b|\bкуда\b|\bоткуда\b|\bв как(?:ом|ой|их) (?:город|стран|мест|государств|район|област|регион"
+        r"|штат)|\bwhere\b"
         r"|\b(?:what|which) (?:city|country|state|place|region|continent|town)\b",
     ),
     (
@@ -60,19 +63,24 @@ _MONTHS = (
     r"|january|february|march|april|may|june|july|august|september|october|november|december"
 )
 _DATE = re.compile(
-    rf"\b1?\d{{3}}\b|\b20\d\d\b|\b\d{{1,2}} (?:{_MONTHS})\b|\b(?:{_MONTHS}) \d|\b\d{{1,2}}\.\d{{1,2}}\.\d{{2,4}}|\bвек\w*\b|\bcentur"
+    rf"\b1?\d{{3}}\b|\b20\d\d\b|\b\d{{1,2}} (?:{_MONTHS})\b|\b(?:{_MONTHS}) \d"
+    rf"|\b\d{{1,2}}\.\d{{1,2}}\.\d{{2,4}}|\bвек\w*\b|\bcentur"
     r"|\bпосле\b|\bво время\b|\bутр|\bсегодня|\bdecade|\bduring\b|\bafter\b|\bsince\b|\buntil\b",
     re.IGNORECASE,
 )
 _REASON = re.compile(
-    r"\b(?:потому|поскольку|так как|из-за|благодаря|вследствие|вызван\w*|причин\w*|чтобы|ради|следовательно|поэтому|приводит|для того"
+    r"\b(?:потому|поскольку|так как|из-за|благодаря|вследствие|вызван\w*|причин\w*|чтобы|ради|следовательно"
+    r"|поэтому|приводит|для того"
     r"|цел(?:ь|и|ью)|ввиду|в результате|позволя\w+|ведь|иначе)\b"
-    r"|\b(?:because|due to|since|caus\w+|reason\w*|therefore|so that|in order to|as a result|owing to|thus|purpose|leads? to|led to|so)\b",
+    r"|\b(?:because|due to|since|caus\w+|reason\w*|therefore|so that|in order to|as a result|owing to|thus"
+    r"|purpose|leads? to|led to|so)\b",
     re.IGNORECASE,
 )
 _DEFINING = re.compile(
-    r"^(?P<term>.{1,140}?)(?:\s[—–-]\s|\bэто\b|\bназыва(?:ется|ют|ются|ем)\b|\bпонима(?:ется|ют)\b|\bпредставляет собой\b|\bявляется\b"
-    r"|\b(?:is|are|was|were) (?:an?|the|any|one of|called|defined|known)\b|\brefers? to\b|\bmeans?\b|:\s)(?P<rest>.{0,80})",
+    r"^(?P<term>.{1,140}?)(?:\s[—–-]\s|\bэто\b|\bназыва(?:ется|ют|ются|ем)\b|\bпонима(?:ется|ют)\b"
+    r"|\bпредставляет собой\b|\bявляется\b"
+    r"|\b(?:is|are|was|were) (?:an?|the|any|one of|called|defined|known)\b|\brefers? to\b|\bmeans?\b"
+    r"|:\s)(?P<rest>.{0,80})",
     re.IGNORECASE | re.DOTALL,
 )
 _NAME = re.compile(r"(?<=[^\s.!?…])\s+[«\"“(]?[A-ZА-ЯЁ][\w'’-]+|\b[A-ZА-ЯЁ][\w'’-]+\s+[A-ZА-ЯЁ][\w'’.-]*")

@@ -51,7 +51,8 @@ def units(text: str) -> list[Unit]:
 
 
 def with_announced(text: str, all_units: list[Unit], index: int) -> Unit:
-    """Return the unit together with what it announces: a sentence that ends with a colon takes its list or formula along."""
+    """Return the unit together with what it announces: a sentence that ends with a colon takes its list or formula
+    along."""
     unit = all_units[index]
     start, end = unit.spans[-1]
     if unit.kind != "sentence" or not text[start:end].rstrip("*_ ").endswith(":"):

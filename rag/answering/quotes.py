@@ -24,7 +24,8 @@ _FALLS_BEHIND = 3.0  # a sentence this far under the best one is not worth the r
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """An exact stretch of the n-th hit's passage (n from 1): `spans` are offsets in it, `text` joins them by line breaks."""
+    """An exact stretch of the n-th hit's passage (n from 1): `spans` are offsets in it, `text` joins them by line
+    breaks."""
 
     n: int
     spans: tuple[Span, ...]
@@ -137,7 +138,8 @@ def _rarity(candidates: Sequence[_Candidate], asked: frozenset[str]) -> dict[str
 
 
 def _meaning(candidates: Sequence[_Candidate], question: str, embedder: Embedder | None) -> list[float]:
-    """Cosines with the question, less the best one, in standard deviations: models differ in how widely theirs spread."""
+    """Cosines with the question, less the best one, in standard deviations: models differ in how widely theirs
+    spread."""
     if embedder is None:
         return [0.0] * len(candidates)
     cosines = embedder.embed_passages([candidate.text for candidate in candidates]) @ embedder.embed_question(question)

@@ -111,5 +111,7 @@ def changed_sources(record: RunRecord, chunk_ids: Callable[[str], Collection[str
         if now is None:
             found.append(msg("[{n}] {file} is no longer among the notes.", n=source.n, file=source.file))
         elif source.chunk_id not in now:
-            found.append(msg("[{n}] The passage in {file} has changed since this answer.", n=source.n, file=source.file))
+            found.append(
+                msg("[{n}] The passage in {file} has changed since this answer.", n=source.n, file=source.file)
+            )
     return found

@@ -21,7 +21,8 @@ _CYRILLIC = re.compile(r"[а-яё]", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the figure is made of: shares of the sentence's content stems in the best stretch of evidence (`best`), in the
+    """What the figure is made of: shares of the sentence's content stems in the best stretch of evidence (`best`),
+    in the
     best two (`pair`) and in all of the passages with their headings (`whole`); `meaning` is the best cosine with a
     stretch, `None` without an embedder. `foreign`: sentence and passages are written in different scripts, so that
     words cannot match. `opposed`: the best stretch says the opposite."""
@@ -38,7 +39,9 @@ def features(claim: str, vector: Vectors | None, cited: Sequence[Evidence]) -> F
     """Compare a sentence with the passages together: an answer may join facts of two."""
     wanted = frozenset(stem for stem in content(claim) if not stem.isdigit())  # numbers are judged as facts
     stretches = [stems for passage in cited for stems in passage.stems]
-    shares = sorted(((len(wanted & stems), i) for i, stems in enumerate(stretches)), key=lambda pair: (-pair[0], pair[1]))
+    shares = sorted(
+        ((len(wanted & stems), i) for i, stems in enumerate(stretches)), key=lambda pair: (-pair[0], pair[1])
+    )
     first = stretches[shares[0][1]] if shares else frozenset()
     second = max((len(wanted & (stems | first)) for stems in stretches), default=0)
     whole = wanted & frozenset().union(*stretches, *(content(passage.heading) for passage in cited))

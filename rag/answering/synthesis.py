@@ -1,4 +1,5 @@
-"""Overviews and comparisons of more passages than the model can read at once: partial answers first, then one of them."""
+"""Overviews and comparisons of more passages than the model can read at once: partial answers first, then one of
+them."""
 
 from __future__ import annotations
 
@@ -15,9 +16,11 @@ from rag.protocols import ChatModel
 from rag.types import Hit
 
 _OVERVIEW = re.compile(
-    r"\b(?:сравни\w*|сопоставь\w*|чем (?:\w+ )?(?:отлича\w*|различа\w*)|разниц[аеуы]|различи[яейм]\w*|обзор\w*|обобщи\w*|в целом|кратко изложи\w*"
+    r"\b(?:сравни\w*|сопоставь\w*|чем (?:\w+ )?(?:отлича\w*|различа\w*)|разниц[аеуы]|различи[яейм]\w*"
+    r"|обзор\w*|обобщи\w*|в целом|кратко изложи\w*"
     r"|о чём|о чем|перечисли\w*|все (?:виды|типы|способы|методы|упоминания)|во всех|по всем|резюме|конспект\w* по)\b"
-    r"|\b(?:compare|comparison|contrast|differ\w*|overview|summar\w+|outline|list all|every|across|in all|main points)\b",
+    r"|\b(?:compare|comparison|contrast|differ\w*|overview|summar\w+|outline|list all|every|across|in all"
+    r"|main points)\b",
     re.IGNORECASE,
 )
 
@@ -28,7 +31,8 @@ def wants_overview(question: str) -> bool:
 
 
 def partial_answers(reply: Reply, chat: ChatModel) -> list[str]:
-    """Ask the model about one group of passages after the other; return what it found, with the passages' own numbers."""
+    """Ask the model about one group of passages after the other; return what it found, with the passages' own
+    numbers."""
     hits = reply.result.hits
     batches = groups(reply.question, hits, chat.context_limit)
     found: list[str] = []
@@ -44,7 +48,9 @@ def partial_answers(reply: Reply, chat: ChatModel) -> list[str]:
         if text.strip() and not says_no_answer(text):
             found.append(text.strip())
     reply.update(progress=(len(batches), len(batches) + 1))
-    reply.warn(msg("The passages were read in {count} parts; the answer joins what was found in them.", count=len(batches)))
+    reply.warn(
+        msg("The passages were read in {count} parts; the answer joins what was found in them.", count=len(batches))
+    )
     return found
 
 

@@ -11,7 +11,8 @@ _LONGEST_TAG = len("</reasoning>")
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """What a piece adds to the answer. `restart`: all text before it was a thought whose opening tag the server left out."""
+    """What a piece adds to the answer. `restart`: all text before it was a thought whose opening tag the server left
+    out."""
 
     text: str
     restart: bool = False

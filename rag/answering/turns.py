@@ -17,7 +17,8 @@ class Turns:
 
     @contextmanager
     def turn(self, model: str, waiting: Callable[[int], None], stopped: Callable[[], bool]) -> Iterator[bool]:
-        """Wait for the model, telling `waiting` how many are ahead whenever that changes. Yields whether the turn has come:
+        """Wait for the model, telling `waiting` how many are ahead whenever that changes. Yields whether the turn
+        has come:
         False where `stopped()` became true first."""
         ticket = object()
         with self._changed:

@@ -26,7 +26,8 @@ _AFTER_STOP = re.compile(r"([.!?…]+[»”\"')]*)[^\S\n]*((?:\[\d{1,3}\][^\S\n]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of an answer without its marks, the passages it cites (by number), and where its paragraph's marks point."""
+    """A sentence of an answer without its marks, the passages it cites (by number), and where its paragraph's marks
+    point."""
 
     text: str
     cited: tuple[int, ...]
@@ -63,10 +64,12 @@ def _finding(claim: Claim, vector: Vectors | None, passages: Sequence[Evidence])
     if own is not None and own.verdict == "supported":
         return own
     others = [judged([n]) for n in range(1, len(passages) + 1) if (n,) != claim.cited]
-    best = max(others, key=lambda other: (other.verdict == "supported", -len(other.missing), other.support), default=own)
-    if best is not None and best.verdict == "supported":
+    best = max(
+        others, key=lambda other: (other.verdict == "supported", -len(other.missing), other.support), default=own
+    )
+    if best is not None and (best.verdict == "supported" or (own is None and best.verdict == "partly")):
         return replace(best, moved=True)
-    return own or replace(best or judged([]), cited=(), verdict="not found" if best is None else best.verdict)
+    return own or judged([])
 
 
 def _verdict(score: float, missing: Sequence[tuple[int, int]]) -> Verdict:
@@ -77,9 +80,7 @@ def _verdict(score: float, missing: Sequence[tuple[int, int]]) -> Verdict:
 
 def missing_facts(claim: str, cited: Sequence[Evidence]) -> tuple[tuple[int, int], ...]:
     """Return where in the claim the facts stand that no cited passage holds, or that it holds of something else."""
-    missing = {
-        (fact.start, fact.end) for fact in facts(claim) if not holds(cited, fact, claim[fact.start : fact.end])
-    }
+    missing = {(fact.start, fact.end) for fact in facts(claim) if not holds(cited, fact, claim[fact.start : fact.end])}
     texts = [passage.everything for passage in cited]
     opening = replaced_opening(claim, texts) if cited else None
     misplaced = misplaced_numbers(claim, [text for passage in cited for text in passage.texts])
@@ -87,7 +88,8 @@ def missing_facts(claim: str, cited: Sequence[Evidence]) -> tuple[tuple[int, int
 
 
 def claims_of(text: str) -> list[tuple[int, int, tuple[int, ...]]]:
-    """Cut an answer into (start, end, cited numbers), marks inside the span. A sentence without marks of its own takes those
+    """Cut an answer into (start, end, cited numbers), marks inside the span. A sentence without marks of its own
+    takes those
     of the next sentence of its paragraph that has some: writers put one mark after several sentences."""
     found: list[tuple[int, int, tuple[int, ...]]] = []
     at = 0
@@ -111,14 +113,17 @@ def tidy_marks(text: str) -> str:
 
 
 def check_reply(reply: Reply, embedder: Embedder | None) -> bool:
-    """Check a reply's text: mend marks, mark missing facts, give verdicts. Tells whether anything at all is supported."""
+    """Check a reply's text: mend marks, mark missing facts, give verdicts. Tells whether anything at all is
+    supported."""
     hits = reply.result.hits
     text = tidy_marks(reply.text)
     spans = [span for span in claims_of(text) if _is_claim(text[span[0] : span[1]])]
     passages = evidence([(" ".join(hit.chunk.heading), hit.chunk.text) for hit in hits], embedder)
-    claims = [Claim(_without_marks(text[start:end]), tuple(n for n in cited if n <= len(hits))) for start, end, cited in spans]
+    claims = [
+        Claim(_without_marks(text[start:end]), tuple(n for n in cited if n <= len(hits))) for start, end, cited in spans
+    ]
     findings = check(claims, passages, embedder)
-    if findings and all(finding.verdict == "not found" for finding in findings):
+    if not any(finding.verdict == "supported" for finding in findings):
         return False
     _write(reply, text, spans, findings)
     return True
@@ -126,6 +131,8 @@ def check_reply(reply: Reply, embedder: Embedder | None) -> bool:
 
 def _is_claim(text: str) -> bool:
     bare = _without_marks(text)
+    if re.fullmatch(r"\d{1,2}[.)]", bare):  # a list's numbering, not a number
+        return False
     return bool(content(bare)) and not says_no_answer(bare) and not bare.rstrip("*_ ").endswith((":", "?"))
 
 
@@ -133,8 +140,11 @@ def _without_marks(text: str) -> str:
     return re.sub(r"\s+([.!?…,;])", r"\1", _MARKS.sub("", text)).strip()
 
 
-def _write(reply: Reply, text: str, spans: Sequence[tuple[int, int, tuple[int, ...]]], findings: Sequence[Finding]) -> None:
-    """Put the checked sentences together again, with the marks they should have and `UNSUPPORTED` after missing facts."""
+def _write(
+    reply: Reply, text: str, spans: Sequence[tuple[int, int, tuple[int, ...]]], findings: Sequence[Finding]
+) -> None:
+    """Put the checked sentences together again, with the marks they should have and `UNSUPPORTED` after missing
+    facts."""
     written, marks, judged, last = "", [], [], 0
     for (start, end, _), finding in zip(spans, findings, strict=True):
         written += shown_text(text[last:start])
@@ -171,7 +181,13 @@ def _split_stop(text: str) -> tuple[str, str]:
 def _warn(reply: Reply, findings: Sequence[Finding]) -> None:
     supported = sum(finding.verdict == "supported" for finding in findings)
     if supported < len(findings):
-        reply.warn(msg("{supported} of {total} sentences are supported by the passages they cite.", supported=supported, total=len(findings)))
+        reply.warn(
+            msg(
+                "{supported} of {total} sentences are supported by the passages they cite.",
+                supported=supported,
+                total=len(findings),
+            )
+        )
     missing = [finding.claim.text[a:b] for finding in findings for a, b in finding.missing]
     if missing:
         reply.warn(msg("Not in the cited passages, marked (?): {facts}.", facts=", ".join(dict.fromkeys(missing))))

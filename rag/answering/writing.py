@@ -14,7 +14,8 @@ from rag.protocols import ChatModel, ChatPiece
 
 
 def written(reply: Reply, chat: ChatModel, prompt: Prompt, marks: MarkCleaner) -> Iterator[str | None]:
-    """Yield the text that can be shown; `None` takes all before it back (it was a thought after all). What was held back
+    """Yield the text that can be shown; `None` takes all before it back (it was a thought after all). What was held
+    back
     comes out even when the stream fails. Raises `ChatError`; ends early when the reply is stopped."""
     thoughts = ThoughtFilter()
     stream = chat.stream(prompt.messages, num_ctx=prompt.num_ctx, num_predict=ANSWER_TOKENS)
