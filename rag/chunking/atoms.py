@@ -116,7 +116,7 @@ def _rows(placed: Placed) -> Iterator[Atom]:
     for i, (first, last) in enumerate(lines[head:], head):
         cells = table.rows[i - captions] if matched and i >= captions else block.text[first:last].split(" | ")
         begin = lines[0][0] if header and i == head else first
-        words = row_words(names, cells) if table.rows else ""
+        words = row_words(names, cells) if len(names) > 1 else ""  # a column alone is words already
         yield Atom(start + begin, start + last, Cut.ITEM, words, header if i > head else "")
 
 
