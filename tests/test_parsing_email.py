@@ -80,3 +80,9 @@ def test_a_page_saved_as_a_web_archive_is_read_like_a_message(tmp_path: Path) ->
     document = read(tmp_path, "a.mhtml", archive)
     assert texts(document)[-2:] == ["Lenses", "A lens bends light."]
     assert document.report.warnings == ()
+
+
+def test_headers_in_an_encoding_that_is_not_told(tmp_path: Path) -> None:
+    raw = "Subject: Зачёт по физике\nFrom: Анна Ли <anna@example.org>\n\nтело письма\n".encode("cp1251")
+    document = read(tmp_path, "a.eml", raw)
+    assert (document.meta.title, document.meta.author) == ("Зачёт по физике", "Анна Ли <anna@example.org>")

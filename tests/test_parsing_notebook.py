@@ -63,3 +63,9 @@ def test_a_long_output_is_cut_and_the_rest_counted(tmp_path: Path) -> None:
 def test_what_is_no_notebook_is_refused(tmp_path: Path, content: str) -> None:
     with pytest.raises(ParsingError, match="notebook"):
         read(tmp_path, "a.ipynb", content)
+
+
+def test_halves_of_characters_and_control_characters_do_not_reach_the_text(tmp_path: Path) -> None:
+    source = '{"cells": [{"cell_type": "markdown", "source": "a\\ud83d\\u0000b \\ud83d\\ude00"}], "metadata": {}}'
+    document = read(tmp_path, "a.ipynb", source)
+    assert texts(document) == ["ab 😀"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -12,6 +13,7 @@ from rag.types import Block, BlockKind, Meta, ParsedDocument, Region, Report, Ta
 
 MAX_HEADING = 300
 MAX_FAKE_HEADING = 120
+_UNWANTED = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
 BOLD_LEVEL = 7  # below the six levels of HTML and Markdown
 
 
@@ -30,7 +32,7 @@ class Draft:
     def heading(self, text: str, level: int, page: int | None = None) -> None:
         """Close the headings of this level and deeper, and open this one.
         A "heading" longer than any title is body text that somebody styled large."""
-        title = " ".join(text.split())
+        title = " ".join(clean(text).split())
         if not title:
             return
         if len(title) > MAX_HEADING:
@@ -64,6 +66,7 @@ class Draft:
     def add(self, text: str, kind: BlockKind = "paragraph", page: int | None = None) -> None:
         """Add a block of text under the open headings; blank text is no block.
         "\\f" in the text of a format with pages is the beginning of the next page."""
+        text = clean(text)
         text = dedent(text.strip("\n")).rstrip() if text.startswith((" ", "\n")) else text.rstrip()
         if text.strip():
             text, regions = _split_pages(text, page)
@@ -101,7 +104,13 @@ class Draft:
             encoding=self.encoding,
             warnings=tuple(self.warnings),
         )
-        return ParsedDocument(tuple(self.blocks), self.meta, report)
+        meta = replace(self.meta, title=clean(self.meta.title), author=clean(self.meta.author))
+        return ParsedDocument(tuple(self.blocks), meta, report)
+
+
+def clean(text: str) -> str:
+    """Text without control characters, and without halves of characters, which no database takes."""
+    return _UNWANTED.sub("", text)
 
 
 def is_fake_heading(text: str, bold: bool = True) -> bool:
@@ -140,7 +149,7 @@ def table_text(table: Table) -> str:
 
 def make_table(rows: list[list[str]], header_rows: int = 1, caption: str = "") -> Table:
     """Make a table of ragged rows: short ones are filled with empty cells, rows and columns without any text go."""
-    rows = [[" ".join(cell.split()) for cell in row] for row in rows]
+    rows = [[" ".join(clean(cell).split()) for cell in row] for row in rows]
     rows = [row for row in rows if any(row)]
     width = max((len(row) for row in rows), default=0)
     rows = [row + [""] * (width - len(row)) for row in rows]

@@ -59,4 +59,12 @@ def _body(body: EmailMessage, draft: Draft) -> None:
 
 
 def _header(message: EmailMessage, name: str) -> str:
-    return " ".join(str(message[name] or "").split())
+    """A header's text. Old mail programs wrote letters as they were, without saying in what encoding."""
+    raw = next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), "")
+    try:
+        text = str(message[name] or "")
+    except (ValueError, IndexError, AttributeError, TypeError):
+        text = raw  # the standard library's own parser of addresses stumbles over some
+    if any("\udc80" <= char <= "\udcff" for char in raw):
+        text = decode(raw.encode("utf-8", "surrogateescape")).text
+    return " ".join(text.split())

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag.parsing.draft import BOLD_LEVEL, Draft, is_fake_heading, make_table
+from rag.parsing.draft import BOLD_LEVEL, Draft, clean, is_fake_heading, make_table
 from rag.parsing.frontmatter import split_front_matter
 from rag.parsing.inline import autolink_text, inline_text, note_number, reflow
 from rag.parsing.links import cut_data_uris
@@ -37,7 +37,7 @@ def markdown_blocks(text: str, draft: Draft) -> None:
     from markdown_it.tree import SyntaxTreeNode
 
     draft.meta, text = split_front_matter(text, draft.meta)
-    text, cut = cut_data_uris(text)
+    text, cut = cut_data_uris(clean(text))
     draft.drop_count("data", cut)
     grammar = _grammar()
     if max(map(len, text.split("\n"))) > LONG_LINE:

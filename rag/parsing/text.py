@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import dedent
 
 from rag.messages import msg
-from rag.parsing.draft import Draft, in_capitals
+from rag.parsing.draft import Draft, clean, in_capitals
 from rag.parsing.encodings import Decoded, decode
 from rag.parsing.inline import reflow
 from rag.parsing.links import cut_data_uris, shrink_links
@@ -24,7 +24,6 @@ _KEYWORD = re.compile(
 _ITEM = re.compile(r"\s*(?:[-*•–—·]|\(?[\w]{1,2}[.)])\s+\S")
 NOTEPAD_WIDTH = 200
 SHORT_TEXT = 8
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _MOJIBAKE = re.compile(r"[\u00c2-\u00f4][\u0080-\u00bf]{1,3}")
 
 
@@ -34,7 +33,7 @@ def read_text(path: Path) -> tuple[str, Draft]:
     draft = Draft(encoding=found.encoding)
     warn_if_doubtful(found, draft)
     text = _mended(found.text, draft)
-    return _CONTROLS.sub("", text), draft
+    return clean(text), draft
 
 
 def warn_if_doubtful(found: Decoded, draft: Draft) -> None:
