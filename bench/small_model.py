@@ -57,7 +57,7 @@ def breaches(reply: Reply) -> list[str]:
     if not language_fits(reply.text, reply.question):
         found.append("other language")
     for sentence in reply.sentences:
-        text = re.sub(r"\[\d+\]", "", reply.text[sentence.start : sentence.end])
+        text = re.sub(r"\[\d+\]|\A\s*\d{1,2}[.)]\s", "", reply.text[sentence.start : sentence.end])
         held = {v for n in sentence.citations for number in numbers(hits[n - 1].chunk.text) for v in number.values}
         loose = [number for number in numbers(text) if not number.values & held]
         found += [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +12,14 @@ import numpy as np
 
 from rag.answering.content_words import content
 from rag.answering.injection import gives_orders
-from rag.answering.question_kinds import holds_kind, kind_of
+from rag.answering.question_kinds import QuestionKind, holds_kind, kind_of
 from rag.answering.quotable import Span, Unit, units, with_announced
 from rag.protocols import Embedder
 from rag.retrieval.words import tokens
 from rag.types import Hit
 
 MOST_QUOTES = 3
+_LISTED = re.compile(r":[*_ ]*\n\s*(?:[-*+•–—▪◦·]|\d+[.)])\s")
 _LEAST_SPREAD = 0.005
 _FALLS_BEHIND = 3.0  # a sentence this far under the best one is not worth the reader's time
 
@@ -36,7 +38,6 @@ class Quote:
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     n: int
-    index: int
     unit: Unit
     text: str
     context: str
@@ -65,20 +66,18 @@ def best_quotes(
     weights: Weights | None = None,
 ) -> list[Quote]:
     """Return at most `most` quotes, best first. Without an embedder words alone decide."""
-    candidates = _candidates(hits)
+    candidates = _candidates(hits, kind_of(question) == "list")
     if not candidates:
         return []
     scores = _scores(candidates, question, embedder, weights or Weights())
-    cut = {n: units(hit.chunk.text) for n, hit in enumerate(hits, 1)}
     quotes: list[Quote] = []
     for i in sorted(range(len(candidates)), key=lambda i: (-scores[i], i)):
         chosen = candidates[i]
         if quotes and quotes[0].score - scores[i] > _FALLS_BEHIND:
             break
         passage = hits[chosen.n - 1].chunk.text
-        unit = with_announced(passage, cut[chosen.n], chosen.index)
-        if not any(_overlap(unit, chosen.n, quote) for quote in quotes):
-            quotes.append(Quote(chosen.n, unit.spans, unit.text(passage), float(scores[i])))
+        if not any(_overlap(chosen.unit, chosen.n, quote) for quote in quotes):
+            quotes.append(Quote(chosen.n, chosen.unit.spans, chosen.unit.text(passage), float(scores[i])))
         if len(quotes) == most:
             break
     return quotes
@@ -88,23 +87,25 @@ def _overlap(unit: Unit, n: int, quote: Quote) -> bool:
     return n == quote.n and any(a < d and c < b for a, b in unit.spans[-1:] for c, d in quote.spans)
 
 
-def _candidates(hits: Sequence[Hit]) -> list[_Candidate]:
-    """All units of the hits, but those that only repeat another one or hold orders to a language model."""
+def _candidates(hits: Sequence[Hit], whole_lists: bool) -> list[_Candidate]:
+    """All units of the hits, but those that only repeat another one or hold orders to a language model. A sentence that
+    announces a list is quoted with it, and with `whole_lists` judged with it."""
     found: list[_Candidate] = []
     seen: set[str] = set()
     for n, hit in enumerate(hits, 1):
         passage = hit.chunk.text
         cut = units(passage)
         heading = " ".join(hit.chunk.heading[-2:])
-        for index, unit in enumerate(cut):
-            text = unit.text(passage)
+        for index in range(len(cut)):
+            unit = with_announced(passage, cut, index)
+            text = (unit if whole_lists else cut[index]).text(passage)
             folded = " ".join(text.casefold().split())
             if folded in seen or not any(char.isalnum() for char in text):
                 continue
             seen.add(folded)
             before = cut[index - 1].text(passage) if index else ""
             context = " ".join((heading, passage[slice(*unit.lead)], before))
-            found.append(_Candidate(n, index, unit, text, context, frozenset(tokens(text)), frozenset(tokens(context))))
+            found.append(_Candidate(n, unit, text, context, frozenset(tokens(text)), frozenset(tokens(context))))
     safe = [candidate for candidate in found if not gives_orders(candidate.text)]
     return safe or found
 
@@ -125,10 +126,18 @@ def _scores(
             weights.meaning * cosine
             + weights.words * words
             + weights.context * around
-            + weights.kind * holds_kind(candidate.text, question, kind)
+            + weights.kind * _fits(candidate, question, kind)
             - weights.rank * (candidate.n - 1)
         )
     return scores
+
+
+def _fits(candidate: _Candidate, question: str, kind: QuestionKind) -> float:
+    """Code answers no question in words. A list with the sentence that announces it is what "which ...?" asks for."""
+    if candidate.unit.kind == "code":
+        return -1.0
+    whole_list = kind == "list" and candidate.unit.kind == "sentence" and _LISTED.search(candidate.text) is not None
+    return holds_kind(candidate.text, question, kind) + whole_list
 
 
 def _rarity(candidates: Sequence[_Candidate], asked: frozenset[str]) -> dict[str, float]:
