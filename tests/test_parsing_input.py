@@ -163,3 +163,9 @@ def test_a_page_cut_off_inside_a_tag_is_read_so_far(tmp_path: Path) -> None:
 def test_documents_of_kinds_that_are_not_read_are_no_archives(tmp_path: Path) -> None:
     slides = put_zip(tmp_path, "a.odp", {"mimetype": "application/vnd.oasis.opendocument.presentation"})
     assert "cannot read this type of file (.odp)" in refused(slides)
+
+
+def test_a_note_about_pdf_files_is_no_pdf(tmp_path: Path) -> None:
+    assert texts(parse(put(tmp_path, "a.md", "Файл начинается с %PDF-1.7\n"), SETTINGS)) == [
+        "Файл начинается с %PDF-1.7"
+    ]

@@ -52,7 +52,8 @@ def family_of(path: Path) -> Family:
 
 
 def _by_magic(path: Path, head: bytes) -> Family | None:
-    if b"%PDF-" in head[:1024]:
+    is_note = SUPPORTED.get(path.suffix.lower()) in TEXTUAL  # which may tell of PDF files without being one
+    if head.startswith(b"%PDF-") or (b"%PDF-" in head[:1024] and not is_note):
         return "pdf"
     if head.startswith(b"PK\x03\x04"):
         return _in_zip(path)
