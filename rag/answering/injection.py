@@ -21,11 +21,13 @@ _ORDERS = re.compile(
 )
 _CAPITALS_ORDER = re.compile(r"[A-ZА-ЯЁ]{4,}")
 _ROLE_LINE = re.compile(
-    r"^[^\S\n]*(?:[#*>\[<|]+\s*)?(?:system|assistant|user|human|ai|система|ассистент|пользователь)(?:\s*(?:message|prompt|note))?\s*[\]|>*]*\s*:.*$",
+    r"^[^\S\n]*(?:[#*>\[<|]+\s*)?(?:system|assistant|user|human|ai|система|ассистент|пользователь)(?:\s*(?:message|prompt|note))?"
+    r"\s*[\]|>*]*\s*:.*\b(?:you|your|must|reply|respond|answer|say|obey|ignore|ты|тебе|твоя|отвечай|ответь|скажи|напиши|игнорируй"
+    r"|выполни|забудь)\b.*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _MARKUP = re.compile(
-    r"<(?=/?\s*(?:passage|question|rules|system|user|assistant|human|im_|start_of_turn|end_of_turn|begin_of|end_of|eot|think|tool|"
+    r"<(?=\s*/?\s*(?:passage|question|rules|system|user|assistant|human|im_|start_of_turn|end_of_turn|begin_of|end_of|eot|think|tool|"
     r"instructions?|s>|\||<SYS|｜))|\[(?=/?(?:INST|SYS)\b)|(?<=<)<(?=SYS)",
     re.IGNORECASE,
 )

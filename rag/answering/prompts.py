@@ -147,6 +147,11 @@ def refers_back(question: str) -> bool:
     return _REFERS_BACK.search(question) is not None
 
 
+def standalone(question: str, history: Sequence[Exchange]) -> str:
+    """Return what to search for: a question that refers back is looked up together with the one before it."""
+    return f"{history[-1][0]} {question}" if history and refers_back(question) else question
+
+
 def estimate_tokens(text: str) -> int:
     """Tokens at worst, for tokenizers of Latin texts too: about 3 Latin, 1.5 Cyrillic characters or one digit or
     sign a token."""
