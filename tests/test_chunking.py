@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag.chunking import chunk_document, embedding_texts, keyword_text
+from rag.chunking.sections import without_titles
 from rag.types import Block, BlockKind, Chunk, Meta, PageBox, ParsedDocument, Region, Table
 
 WINDOW = 60
@@ -66,7 +67,8 @@ def documents(draw: st.DrawFn) -> ParsedDocument:
     for page in range(draw(st.integers(0, 7))):
         path = draw(HEADINGS)
         if path and draw(st.booleans()):
-            blocks.append(heading(*path, page=page + 1))
+            looks = draw(st.sampled_from([None, (0.0, 0.0, 1.0, 1.0)]))
+            blocks.append(replace(heading(*path), regions=(Region(0, page + 1, looks),)))
         for _ in range(draw(st.integers(0, 3))):
             if draw(st.integers(0, 4)) == 0:
                 blocks.append(draw(table_blocks(path)))
@@ -120,7 +122,7 @@ def test_no_passage_crosses_a_heading(document: ParsedDocument) -> None:
             else:
                 run += block.text
         runs.append(run)
-        body = [line for line in chunk.text.split("\n") if line.strip()]
+        body = [line for line in without_titles(chunk.text, chunk.heading).split("\n") if line.strip()]
         assert any(all(folded(line) in folded(run) for line in body) for run in runs)
 
 
@@ -306,3 +308,21 @@ def test_a_line_of_400_000_characters_is_cut_in_seconds() -> None:
 
 def test_an_empty_document_has_no_passages() -> None:
     assert chunks_of() == [] and chunks_of(Block("  \n ")) == []
+
+
+def test_a_title_told_by_its_looks_begins_the_text_that_is_shown_but_is_searched_once() -> None:
+    page = (Region(0, 2, (0.0, 0.0, 9.0, 9.0)),)
+    blocks = (
+        Block("II. Неравенство\nЧебышева", "heading", ("II. Неравенство Чебышева",), page, level=1),
+        Block("Дисперсия ограничивает отклонение.", heading=("II. Неравенство Чебышева",), regions=page),
+    )
+    (chunk,) = chunk_document(ParsedDocument(blocks), "a.pdf", count, 200)
+    assert chunk.text.split() == ["II.", "Неравенство", "Чебышева", "Дисперсия", "ограничивает", "отклонение."]
+    assert keyword_text(chunk).count("Чебышева") == 1
+    assert embedding_texts(chunk, count, 200)[0].count("Чебышева") == 1
+
+
+def test_a_declared_heading_stands_in_the_path_alone() -> None:
+    blocks = (Block("Оптика", "heading", ("Оптика",), level=1), Block("Свет.", heading=("Оптика",)))
+    (chunk,) = chunk_document(ParsedDocument(blocks), "a.md", count, 200)
+    assert (chunk.heading, chunk.text) == (("Оптика",), "Свет.")

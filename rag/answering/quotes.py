@@ -88,14 +88,15 @@ def _overlap(unit: Unit, n: int, quote: Quote) -> bool:
 
 
 def _candidates(hits: Sequence[Hit], whole_lists: bool) -> list[_Candidate]:
-    """All units of the hits, but those that only repeat another one or hold orders to a language model. A sentence that
-    announces a list is quoted with it, and with `whole_lists` judged with it."""
+    """All units of the hits, but those that only repeat another one or a title, or hold orders to a language model. A
+    sentence that announces a list is quoted with it, and with `whole_lists` judged with it."""
     found: list[_Candidate] = []
     seen: set[str] = set()
     for n, hit in enumerate(hits, 1):
         passage = hit.chunk.text
         cut = units(passage)
         heading = " ".join(hit.chunk.heading[-2:])
+        seen |= {" ".join(title.casefold().split()) for title in hit.chunk.heading}
         for index in range(len(cut)):
             unit = with_announced(passage, cut, index)
             text = (unit if whole_lists else cut[index]).text(passage)

@@ -13,7 +13,7 @@ from rag.types import Chunk, ParsedDocument
 
 __all__ = ["CHUNKER_VERSION", "chunk_document", "embedding_texts", "keyword_text"]
 
-CHUNKER_VERSION = "1"  # raise it with every change of what is cut, embedded or hashed
+CHUNKER_VERSION = "2"  # raise it with every change of what is cut, embedded or hashed
 
 
 def chunk_document(document: ParsedDocument, path: str, count_tokens: CountTokens, window: int) -> list[Chunk]:

@@ -21,7 +21,7 @@ class Cut(IntEnum):
     """What a cut before an atom would part, from the worst to the best place."""
 
     WORD = 0  # inside a word or a formula that is too long for a passage
-    GLUED = 1  # a caption from its table, a list or formula from the line that announces it
+    GLUED = 1  # a caption from its table, a title from its text, a list or formula from what announces it
     SENTENCE = 2
     LINE = 3  # lines of code, formulas
     ITEM = 4  # items of a list, rows of a table
@@ -73,7 +73,7 @@ def _cut_before(placed: Placed, before: Placed | None, after: Placed | None) -> 
     if before is not None:
         captioned = "caption" in (block.kind, before.block.kind) and "table" in (block.kind, before.block.kind)
         announced = before.block.kind != "list" and _ANNOUNCES.search(before.block.text[-8:])
-        if captioned or announced:
+        if captioned or announced or before.block.kind == "heading":
             return Cut.GLUED
     if block.kind == "list":
         return Cut.ITEM if before is not None and before.block.kind == "list" else Cut.PARAGRAPH

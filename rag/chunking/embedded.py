@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 
+from rag.chunking.sections import without_titles
 from rag.sentences import sentences
 from rag.types import Chunk
 
@@ -19,7 +20,7 @@ _CELLS = " | "
 def embedding_texts(chunk: Chunk, count_tokens: CountTokens, window: int) -> list[str]:
     """Return the texts to embed for a passage, each with its heading path and within `window` tokens; at least one."""
     line = heading_lines([chunk.heading], count_tokens, window)[0]
-    windows = windows_of(embedded("", chunk.text, chunk.words), WINDOW)
+    windows = windows_of(embedded("", without_titles(chunk.text, chunk.heading), chunk.words), WINDOW)
     texts = [embedded(line, text, "") for text in windows]
     counts = count_tokens(texts)
     if max(counts) <= window:
@@ -42,7 +43,8 @@ def windows_of(text: str, size: int) -> list[str]:
 
 def keyword_text(chunk: Chunk) -> str:
     """Return what the keyword index tokenises of a passage."""
-    return "\n".join(part for part in (SEPARATOR.join(chunk.heading), chunk.text, chunk.words) if part)
+    text = without_titles(chunk.text, chunk.heading)
+    return "\n".join(part for part in (SEPARATOR.join(chunk.heading), text, chunk.words) if part)
 
 
 def embedded(line: str, text: str, words: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -53,19 +54,36 @@ class Section:
 
 
 def sections_of(blocks: Sequence[Block]) -> Iterator[Section]:
-    """Yield the sections in reading order. A heading with nothing below it is a section of its own title."""
+    """Yield the sections in reading order. A heading with nothing below it is a section of its own title.
+
+    A heading that was told by its looks on a page also begins the text of its section, as it does on the page:
+    if it was none, nothing is lost. One that the format declares stands in the heading path alone.
+    """
     blocks = [block for block in blocks if block.text.strip()]
+    titles: list[Block] = []
     body: list[Block] = []
     for i, block in enumerate(blocks):
         if body and (block.kind == "heading" or block.heading != body[0].heading):
-            yield _section(body)
-            body = []
+            yield _section([*titles, *body])
+            titles, body = [], []
         if block.kind != "heading":
             body.append(block)
         elif not _is_told(block, blocks[i + 1] if i + 1 < len(blocks) else None):
-            yield _section([block])
+            yield _section([*titles, block])
+            titles = []
+        elif block.bbox is not None:
+            titles.append(block)
     if body:
-        yield _section(body)
+        yield _section([*titles, *body])
+
+
+def without_titles(text: str, heading: tuple[str, ...]) -> str:
+    """Return a passage's text without the titles, as its heading path has them, that it may begin with."""
+    for title in heading:
+        line = re.match(r"\s*" + r"\s+".join(re.escape(word) for word in title.split()) + r"[^\S\n]*\n+", text)
+        if line and title.split():
+            text = text[line.end() :]
+    return text
 
 
 def _is_told(heading: Block, following: Block | None) -> bool:
@@ -89,4 +107,4 @@ def _section(blocks: Sequence[Block]) -> Section:
         placed.append(Placed(block, at))
         parts.append(block.text)
         at += len(block.text)
-    return Section(blocks[0].heading, "".join(parts), tuple(placed))
+    return Section(blocks[-1].heading, "".join(parts), tuple(placed))
