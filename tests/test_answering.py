@@ -242,6 +242,7 @@ def test_a_server_that_read_too_little_is_told() -> None:
     reply = answer(found(CAP), QUESTION, chat=chat, embedder=None).finish(20)
     assert "read only 12" in warned(reply)
     assert reply.timing.tokens == 20
+    assert reply.timing.tokens_per_second
 
 
 def test_passages_that_do_not_fit_are_left_out_from_the_last_and_told() -> None:
@@ -285,7 +286,7 @@ def test_stop_ends_the_reply_at_once_and_keeps_what_there_is() -> None:
             self, messages: Sequence[Mapping[str, str]], *, num_ctx: int, num_predict: int
         ) -> Iterator[ChatPiece]:
             try:
-                yield ChatPiece("Теорему CAP сформулировал ")
+                yield ChatPiece("Это теорема [1]. Теорему CAP сформулировал ")
                 go_on.wait(20)
                 yield ChatPiece("Брюер [1].")
             finally:
@@ -294,7 +295,7 @@ def test_stop_ends_the_reply_at_once_and_keeps_what_there_is() -> None:
     chat = Slow()
     reply = answer(found(CAP), QUESTION, chat=chat, embedder=None)
     pieces = iter(reply)
-    assert next(pieces) == "Теорему CAP "
+    assert next(pieces).startswith("Это теорема [1].")
     reply.stop()
     assert list(pieces) == []
     assert reply.done
@@ -302,6 +303,9 @@ def test_stop_ends_the_reply_at_once_and_keeps_what_there_is() -> None:
     go_on.set()
     assert chat.closed.wait(5)
     assert "Брюер" not in reply.text
+    assert [mark.n for mark in reply.marks] == [1]
+    assert reply.citations == (Citation(1, "курс/note1.md", 1),)
+    assert "Stopped" in warned(reply)
 
 
 def test_one_answer_at_a_time_per_model_and_the_place_in_line_is_told() -> None:

@@ -8,10 +8,12 @@ from collections.abc import Iterable
 import pytest
 from ollama_server import Behaviour, OllamaServer, closed_port
 
+from rag.answering import answer
 from rag.errors import ChatError
 from rag.llm import OllamaChat, Timeouts, full_name, list_models, pull_model
 from rag.openai_chat import OpenAIChat
 from rag.protocols import ChatPiece
+from rag.types import Chunk, Hit, SearchResult
 
 MESSAGES = [{"role": "user", "content": "Вопрос про теорему CAP из двух слов и ещё нескольких?"}]
 QUICK = Timeouts(connect=2, request=5, first=0.5, between=0.5)
@@ -152,6 +154,70 @@ def _read_in_background(stream: Iterable[ChatPiece]) -> None:
     import threading
 
     threading.Thread(target=lambda: list(stream), daemon=True).start()
+
+
+PASSAGE = "Теорему CAP сформулировал Эрик Брюер в 2000 году."
+RESULT = SearchResult("q", (Hit(Chunk("1", "cap.md", 0, PASSAGE), 1.0),), False, 0.9, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("fault", "remedy"),
+    [
+        ("hang", "sent nothing"),
+        ("overloaded", "smaller model"),
+        ("gone", "ollama serve"),
+        ("no model", "ollama pull tiny"),
+    ],
+)
+def test_whatever_fails_before_the_first_word_the_passages_are_quoted_and_the_remedy_told(
+    fault: str, remedy: str
+) -> None:
+    behaviour = Behaviour(fault=fault if fault in ("hang", "overloaded") else "")  # type: ignore[arg-type]
+    if fault == "no model":
+        behaviour.models = {}
+    with OllamaServer(behaviour) as server:
+        chat = OllamaChat("tiny", closed_port() if fault == "gone" else server.url, timeouts=QUICK)
+        reply = answer(RESULT, "Кто сформулировал теорему CAP?", chat=chat, embedder=None).finish(20)
+        assert server.free_within(2)
+    assert reply.answered_by == "quotes"
+    assert reply.text == PASSAGE + " [1]"
+    assert remedy in str(reply.warnings[0])
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"), [("close", "broke off"), ("error", "out of memory"), ("hang later", "sent nothing")]
+)
+def test_whatever_fails_in_the_middle_the_text_is_kept_and_marked_cut_off(fault: str, told: str) -> None:
+    said = ["Теорему CAP сформулировал Эрик Брюер ", "в 2000 году [1]. Его ", "статья"]
+    with OllamaServer(Behaviour(lambda *_: said, fault=fault)) as server:  # type: ignore[arg-type]
+        chat = OllamaChat("tiny", server.url, timeouts=QUICK)
+        reply = answer(RESULT, "Кто сформулировал теорему CAP?", chat=chat, embedder=None).finish(20)
+    assert reply.text.startswith("Теорему CAP сформулировал Эрик Брюер в 2000 году [1].")
+    assert reply.answer.cut_off
+    assert told in str(reply.warnings[0])
+
+
+def test_a_server_that_read_less_than_was_sent_is_told() -> None:
+    said = ["Теорему CAP сформулировал Эрик Брюер ", "в 2000 году [1]."]
+    with OllamaServer(Behaviour(lambda *_: said, read=9)) as server:
+        chat = OllamaChat("tiny", server.url)
+        reply = answer(RESULT, "Кто сформулировал теорему CAP?", chat=chat, embedder=None).finish(20)
+    assert "read only 9" in str(reply.warnings[0])
+
+
+@pytest.mark.parametrize("fault", ["hang", "hang later"])
+def test_stopping_a_reply_takes_less_than_a_second_and_frees_the_server(fault: str) -> None:
+    said = ["Теорему ", "CAP ", "сформулировал"]
+    with OllamaServer(Behaviour(lambda *_: said, fault=fault)) as server:  # type: ignore[arg-type]
+        chat = OllamaChat("tiny", server.url, timeouts=PATIENT)
+        reply = answer(RESULT, "Кто сформулировал теорему CAP?", chat=chat, embedder=None)
+        reply.start()
+        assert server.busy_within(5)
+        started = time.monotonic()
+        reply.stop()
+        assert reply.done
+        assert server.free_within(1)
+        assert time.monotonic() - started < 1
 
 
 def test_a_pull_tells_its_progress_and_brings_the_model() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from rag.answering.reply import Mark
 from rag.types import Citation, Hit
 
 _NUMBERS = r"\d{1,3}(?:\s*(?:[,;–—-]|\band\b|\bи\b)\s*(?:№\s*|#\s*)?\d{1,3})*"
@@ -114,6 +115,11 @@ def _closed_at(text: str, start: int) -> int | None:
         return end
     address = text.find({"(": ")", "[": "]"}[following], end + 1) if following else -1
     return address if address >= 0 else None
+
+
+def marks_in(text: str) -> list[Mark]:
+    """Return the links of a text whose marks are uniform; a note's own brackets are told by their joiner."""
+    return [Mark(found.start(), found.end(), int(found.group(1))) for found in re.finditer(r"\[(\d{1,3})\]", text)]
 
 
 def shown_text(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from rag.answering.citations import MarkCleaner, own_brackets
+from rag.answering.citations import MarkCleaner, citations, marks_in, own_brackets
 from rag.answering.phrases import language_fits, says_no_answer
 from rag.answering.prompts import Exchange, build_prompt, merging_prompt
 from rag.answering.reply import Reply
@@ -69,6 +69,9 @@ def _write(reply: Reply, chat: ChatModel, history: Sequence[Exchange]) -> None:
             reply.replace_text("")
         else:
             reply.add(piece)
+            if "]" in piece:  # so that a reply that is stopped keeps its links
+                found = marks_in(reply.text)
+                reply.update(marks=tuple(found), citations=citations([mark.n for mark in found], hits))
             if _REPEATED.search(reply.text[-1300:]):
                 reply.warn(msg("The model began to repeat itself and was stopped."))
                 reply.replace_text(_REPEATED.sub(r"\1", reply.text))

@@ -45,18 +45,25 @@ class AnswerSentence:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds from the request to the first piece, and from the start to the end; tokens as the server counts them."""
+    """Seconds from the request to the first piece and to the last one, and from the start to the end of all work,
+    waiting and checking included; `tokens` of the answer as the server counts them."""
 
     first_token: float | None = None
+    last_token: float | None = None
     total: float | None = None
     tokens: int | None = None
 
     @property
     def tokens_per_second(self) -> float | None:
-        """Tokens a second after the first one."""
-        if self.first_token is None or self.total is None or not self.tokens or self.total <= self.first_token:
+        """How fast the model wrote, once it had begun."""
+        if (
+            self.first_token is None
+            or self.last_token is None
+            or not self.tokens
+            or self.last_token <= self.first_token
+        ):
             return None
-        return self.tokens / (self.total - self.first_token)
+        return self.tokens / (self.last_token - self.first_token)
 
 
 @dataclass(frozen=True, slots=True)

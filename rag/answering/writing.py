@@ -47,7 +47,7 @@ def _note(reply: Reply, prompt: Prompt, piece: ChatPiece, seconds: float, inside
     reply.update(stage="thinking" if piece.thinking or inside else "writing")
     if not piece.done:
         return
-    reply.update(timing=replace(reply.timing, tokens=piece.answer_tokens))
+    reply.update(timing=replace(reply.timing, last_token=seconds, tokens=piece.answer_tokens))
     if piece.prompt_tokens is not None and piece.prompt_tokens < prompt.least:
         reply.warn(
             msg(
