@@ -43,14 +43,15 @@ def distinct(
 
 
 def spread(candidates: Sequence[Candidate], chunks: Mapping[str, Chunk]) -> list[Candidate]:
-    """Reorder so that a passage loses a little for each better one cut from the same section."""
-    seen: dict[tuple[str, tuple[str, ...]], int] = {}
+    """Reorder so that a passage loses a little for each better one cut from the same section or page."""
+    seen: dict[tuple[str, object], int] = {}
     lowered = []
     for candidate in candidates:
         chunk = chunks[candidate.chunk_id]
-        section = (chunk.path, chunk.heading)
-        earlier = seen.get(section, 0)
-        seen[section] = earlier + 1
+        places = {(chunk.path, chunk.heading), (chunk.path, chunk.page_first)} - {(chunk.path, ()), (chunk.path, None)}
+        earlier = max((seen.get(place, 0) for place in places), default=0)
+        for place in places:
+            seen[place] = seen.get(place, 0) + 1
         lowered.append(replace(candidate, score=candidate.score - _SAME_SECTION * earlier))
     return in_order(lowered)
 

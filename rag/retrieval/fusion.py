@@ -31,12 +31,13 @@ class Candidate:
 @dataclass(frozen=True, slots=True)
 class Found:
     """What the two paths found: (chunk id, cosine) and matches, both best first. `judged` holds the matches of all
-    candidates; `ideal` is the sum of the question's idf weights."""
+    candidates; `ideal` is the sum of the question's idf weights; `floor` the last cosine of the library's best."""
 
     dense: Sequence[tuple[str, float]]
     keyword: Sequence[Match]
     judged: Mapping[str, Match]
     ideal: float
+    floor: float = 0.0
 
 
 def fuse(found: Found, mode: Mode) -> list[Candidate]:
@@ -50,7 +51,7 @@ def fuse(found: Found, mode: Mode) -> list[Candidate]:
     dense = {chunk_id: (rank, cosine) for rank, (chunk_id, cosine) in enumerate(found.dense, 1)}
     keyword_ranks = {match.chunk_id: rank for rank, match in enumerate(found.keyword, 1)}
     top = found.dense[0][1] if found.dense else 0.0
-    floor = found.dense[-1][1] if found.dense else 0.0
+    floor = found.floor
     weight = {"dense": 1.0, "keyword": 0.0, "keyword-then-dense": 1.0}.get(mode, DENSE_WEIGHT)
     candidates = []
     for chunk_id in _pool(dense, keyword_ranks, mode):

@@ -63,6 +63,10 @@ class KeywordIndex:
         """Grows with every change."""
         return self._state.version
 
+    def paths(self) -> set[str]:
+        """Return the files that have passages."""
+        return {s.paths[i] for s, alive in self._state.parts() for i in np.flatnonzero(alive)}
+
     def __len__(self) -> int:
         return self._state.passages
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Self, TypeVar
 
 from rag.protocols import ChunkStore, Embedder, Reranker, Vectors
 from rag.retrieval.asking import Asked, understand
@@ -14,16 +14,22 @@ from rag.retrieval.diversity import distinct, merged, spread
 from rag.retrieval.exact import lifted
 from rag.retrieval.fusion import Candidate, Found, fuse, in_order
 from rag.retrieval.keywords import KeywordIndex
+from rag.retrieval.naming import FileNames
 from rag.retrieval.questions import sub_questions, without_instructions
 from rag.retrieval.refusal import Background, Chunks, Evidence, confidence, evidence, learn
 from rag.retrieval.words import fold
 from rag.types import Chunk, Hit, Mode, SearchResult
+
+Item = TypeVar("Item")
 
 # Candidates of each path; of the fused order, those whose texts are read; those that a reranker judges.
 _CANDIDATES = 100
 _READ = 100
 _RERANKED = 30
 _RERANK_WEIGHT = 0.5
+# Candidates of each path from the files that the question names, and what a passage gains by standing in one.
+_NAMED = 40
+NAMED_LIFT = 0.2
 # The background is learnt anew when the library has grown or shrunk by more than this share.
 _DRIFT = 0.1
 
@@ -57,11 +63,12 @@ class Retriever:
         self._chunks = chunks
         self._reranker = reranker
         self._background = _BackgroundKeeper()
+        self._names = _NamesKeeper()
 
     def with_reranker(self, reranker: Reranker | None) -> Self:
         """Return a retriever over the same index, with what this one has learnt, that uses another reranker."""
         other = type(self)(self._embedder, self._store, self._keywords, self._chunks, reranker)
-        other._background = self._background
+        other._background, other._names = self._background, self._names
         return other
 
     def search(  # noqa: PLR0917 - all have names that callers use
@@ -90,10 +97,12 @@ class Retriever:
     def _rank(self, question: str, mode: Mode, rerank: bool, paths: Sequence[str] | None) -> _Ranking:
         asked = understand(question, self._keywords)
         vector = None if mode == "keyword" else self._embedder.embed_question(asked.text)
-        found = self._find(asked, vector, mode, paths)
+        named = self._names.get(self._keywords).named_by(asked.text)
+        found = self._find(asked, vector, mode, paths, named)
         fused = fuse(found, mode)
-        chunks = self._chunks([c.chunk_id for c in fused[:_READ]])
-        best = [c for c in fused[:_READ] if c.chunk_id in chunks]
+        chunks = self._chunks([c.chunk_id for c in fused])
+        known = [c for c in fused if c.chunk_id in chunks]
+        best = in_order([replace(c, score=c.score + _named_lift(chunks[c.chunk_id], named)) for c in known])[:_READ]
         kept, same_in = distinct(spread(lifted(best, asked, self._keywords, chunks), chunks), chunks)
         reranked = self._judge(question, kept, chunks) if rerank and self._reranker else {}
         if reranked:
@@ -101,15 +110,24 @@ class Retriever:
         seen = self._evidence(asked, vector, kept[0], found) if kept else None
         return _Ranking(kept, chunks, same_in, reranked, seen, confidence(seen, mode) if seen else 0.0)
 
-    def _find(self, asked: Asked, vector: Vectors | None, mode: Mode, paths: Sequence[str] | None) -> Found:
+    def _find(
+        self, asked: Asked, vector: Vectors | None, mode: Mode, paths: Sequence[str] | None, named: Mapping[str, float]
+    ) -> Found:
         keyword = [] if mode == "dense" else self._keywords.search(asked.weights, _CANDIDATES, paths)
         if mode == "keyword-then-dense":
             paths = sorted({chunk.path for chunk in self._chunks([m.chunk_id for m in keyword]).values()})
         dense = [] if vector is None else self._store.query(vector, _CANDIDATES, paths)
+        floor = dense[-1][1] if dense else 0.0
+        if named and mode != "keyword-then-dense":
+            inside = sorted(named if paths is None else named.keys() & set(paths))
+            if keyword:
+                keyword = _joined(keyword, self._keywords.search(asked.weights, _NAMED, inside), lambda m: m.chunk_id)
+            if vector is not None:
+                dense = _joined(dense, self._store.query(vector, _NAMED, inside), lambda pair: pair[0])
         judged = self._keywords.judge(asked.weights, {i for i, _ in dense} | {m.chunk_id for m in keyword})
         rarity = self._keywords.rarity(asked.weights)
         ideal = math.fsum(rarity[stem] * weight for stem, weight in asked.weights.items())
-        return Found([(i, round(cosine, 6)) for i, cosine in dense], keyword, judged, ideal)
+        return Found([(i, round(cosine, 6)) for i, cosine in dense], keyword, judged, ideal, floor)
 
     def _judge(self, question: str, candidates: Sequence[Candidate], chunks: Mapping[str, Chunk]) -> dict[str, float]:
         assert self._reranker is not None
@@ -144,6 +162,24 @@ class _BackgroundKeeper:
             return self._known
 
 
+class _NamesKeeper:
+    """Reads the files' names again when the library has changed."""
+
+    def __init__(self) -> None:
+        self._known: tuple[int, FileNames] | None = None
+
+    def get(self, keywords: KeywordIndex) -> FileNames:
+        version, known = keywords.version, self._known
+        if known is None or known[0] != version:
+            known = self._known = (version, FileNames.of(keywords.paths()))
+        return known[1]
+
+
+def _joined(first: Sequence[Item], more: Sequence[Item], key: Callable[[Item], str]) -> list[Item]:
+    seen = {key(item) for item in first}
+    return [*first, *(item for item in more if key(item) not in seen)]
+
+
 def _hits(rankings: Sequence[_Ranking], k: int) -> tuple[Hit, ...]:
     """Return the hits of the whole question; where it has parts, the best of each part are among the first k."""
     whole, parts = rankings[0].candidates, [r.candidates for r in rankings[1:]]
@@ -165,6 +201,10 @@ def _hits(rankings: Sequence[_Ranking], k: int) -> tuple[Hit, ...]:
         )
         for c in chosen
     )
+
+
+def _named_lift(chunk: Chunk, named: Mapping[str, float]) -> float:
+    return NAMED_LIFT * named.get(chunk.path, 0.0)
 
 
 def _with_rerank(candidate: Candidate, reranked: Mapping[str, float]) -> float:
