@@ -12,9 +12,9 @@ from fakes import WordEmbedder
 from rag.answering import answer
 from rag.answering.reply import Reply
 from rag.answering.turns import Turns
-from rag.errors import ChatError
+from rag.errors import ChatError, EmbeddingError
 from rag.messages import msg
-from rag.protocols import ChatPiece
+from rag.protocols import ChatPiece, Vectors
 from rag.types import Chunk, Citation, Hit, SearchResult
 
 CAP = "Теорему CAP сформулировал Эрик Брюер в 2000 году. Доказали её Гилберт и Линч в 2002 году."
@@ -387,11 +387,33 @@ def test_the_prompt_names_file_heading_page_and_date() -> None:
     assert 'from="курс/note1.md; раздел: Лекция › Раздел; с. 1; дата: 2024-12-11"' in chat.asked[0]
 
 
-def test_a_fault_of_ours_is_told_and_the_passages_stay() -> None:
-    class Broken(WordEmbedder):
-        def embed_question(self, text: str) -> None:  # type: ignore[override]
-            raise ChatError(msg("The embedder failed."))
+class Broken(WordEmbedder):
+    def embed_passages(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
+        raise EmbeddingError(msg("The embedder failed."))
 
+
+def test_where_the_embedder_fails_words_alone_choose_the_quotes() -> None:
     reply = answer(found(CAP), QUESTION, chat=None, embedder=Broken()).finish(20)
     assert reply.quotes
     assert "The embedder failed" in warned(reply)
+
+
+def test_where_the_embedder_fails_an_answer_is_checked_all_the_same() -> None:
+    chat = ScriptedChat(
+        "Теорему CAP сформулировал Эрик Брюер в 2000 году [1]. Доказали её Гилберт и Линч в 2009 году [1]."
+    )
+    reply = answer(found(CAP), QUESTION, chat=chat, embedder=Broken()).finish(20)
+    assert "2009 (?)" in reply.text
+    assert "The embedder failed" in warned(reply)
+
+
+def test_a_question_of_several_parts_gets_a_quote_for_each() -> None:
+    parts = ("Когда сформулировали теорему CAP?", "Сколько митохондрий в клетке печени?")
+    result = replace(found(CAP, CELL), sub_questions=parts)
+    reply = answer(result, " ".join(parts), chat=None, embedder=WordEmbedder()).finish(20)
+    assert [quote.n for quote in reply.quotes] == [1, 2]
+    assert "2000 митохондрий" in reply.text
+
+
+def test_passages_that_hold_no_words_are_a_refusal() -> None:
+    assert answer(found("— — —"), QUESTION, chat=None, embedder=None).finish(20).answered_by == "refusal"

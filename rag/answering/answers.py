@@ -11,7 +11,7 @@ from rag.answering.generation import generate, orders_warning
 from rag.answering.injection import gives_orders
 from rag.answering.phrases import refusal_text
 from rag.answering.prompts import Exchange
-from rag.answering.quotes import Quote, best_quotes
+from rag.answering.quotes import MOST_QUOTES, Quote, best_quotes
 from rag.answering.reply import Mark, Reply
 from rag.answering.turns import SHARED_TURNS, Turns
 from rag.errors import KonspektError
@@ -55,19 +55,33 @@ def wants_quotation(question: str) -> bool:
 
 def refuse(reply: Reply) -> None:
     """Say that the notes hold no answer."""
-    reply.update(answered_by="refusal")
-    reply.add(refusal_text(reply.question, bool(reply.result.hits)))
+    text = refusal_text(reply.question, bool(reply.result.hits))
+    reply.replace_text(text, answered_by="refusal", marks=(), citations=(), sentences=())
 
 
 def quote(reply: Reply, embedder: Embedder | None) -> None:
     """Answer with the best sentences of the passages, each with its mark."""
     _warn_of_orders(reply)
     try:
-        quotes = best_quotes(reply.result.hits, reply.question, embedder)
+        quotes = _quotes(reply, embedder)
     except KonspektError as error:
         reply.warn(error.message)
-        quotes = best_quotes(reply.result.hits, reply.question, None)
-    show_quotes(reply, quotes)
+        quotes = _quotes(reply, None)
+    if quotes:
+        show_quotes(reply, quotes)
+    else:
+        refuse(reply)
+
+
+def _quotes(reply: Reply, embedder: Embedder | None) -> list[Quote]:
+    """The best sentences; for a question of several parts, the best of each part."""
+    parts = reply.result.sub_questions if len(reply.result.sub_questions) > 1 else (reply.question,)
+    found: list[Quote] = []
+    for part in parts:
+        for item in best_quotes(reply.result.hits, part, embedder, max(1, MOST_QUOTES // len(parts))):
+            if all((item.n, item.spans) != (other.n, other.spans) for other in found):
+                found.append(item)
+    return found
 
 
 def show_quotes(reply: Reply, quotes: Sequence[Quote]) -> None:
@@ -93,9 +107,7 @@ def _with_model(
 ) -> None:
     outcome = generate(reply, chat, embedder, history, turns)
     if outcome == "refusal":
-        reply.replace_text(
-            refusal_text(reply.question, True), answered_by="refusal", marks=(), citations=(), sentences=()
-        )
+        refuse(reply)
     elif outcome == "quotes":
         quote(reply, embedder)
 

@@ -14,7 +14,7 @@ from rag.answering.synthesis import partial_answers, wants_overview
 from rag.answering.turns import Turns
 from rag.answering.verification import check_reply
 from rag.answering.writing import written
-from rag.errors import ChatError
+from rag.errors import ChatError, KonspektError
 from rag.messages import Message, msg
 from rag.protocols import ChatModel, Embedder
 
@@ -104,7 +104,15 @@ def _judged(reply: Reply, embedder: Embedder | None) -> Outcome:
     if not language_fits(text, reply.question):
         reply.warn(msg("The model answered in another language; the notes are quoted instead."))
         return "quotes"
-    if not check_reply(reply, embedder):
+    if not _checked(reply, embedder):
         reply.warn(msg("The passages support nothing of what the model wrote; the notes are quoted instead."))
         return "quotes"
     return "answer"
+
+
+def _checked(reply: Reply, embedder: Embedder | None) -> bool:
+    try:
+        return check_reply(reply, embedder)
+    except KonspektError as error:
+        reply.warn(error.message)
+        return check_reply(reply, None)
