@@ -12,9 +12,7 @@ from rag.parsing.settings import ParseSettings
 from rag.types import ParsedDocument
 
 
-def write(
-    page: Any, x: float, y: float, text: str, size: float = 11, *, color: tuple[float, ...] = (0, 0, 0)
-) -> None:
+def write(page: Any, x: float, y: float, text: str, size: float = 11, *, color: tuple[float, ...] = (0, 0, 0)) -> None:
     """Write one line with its baseline at y. The font is PyMuPDF's own; it has Cyrillic letters."""
     writer = pymupdf.TextWriter(page.rect)
     writer.append((x, y), text, font=pymupdf.Font("cjk"), fontsize=size)

@@ -71,6 +71,8 @@ def _table(column: Column, rules: list[Rule]) -> FoundTable | None:
     borders = _distinct([left, *(r.x0 for r in rules if not r.horizontal and r.length > 6), right])
     if len(borders) < 3:
         return None
+    if _leaves_cells_together(lines, borders):
+        return None
     bands = _bands(rules, lines, box)
     rows = [_row(band, borders) for band in bands]
     rows = [row for row in rows if any(row)]
@@ -83,6 +85,16 @@ def _table(column: Column, rules: list[Rule]) -> FoundTable | None:
     area = union([box, *(x.bbox for x in lines)])
     edges = tuple((borders[k], borders[k + 1]) for k in kept)
     return FoundTable(inside[0], inside[-1], Table(filled(rows), header), area, edges)
+
+
+def _leaves_cells_together(lines: Sequence[Line], borders: Sequence[float]) -> bool:
+    """Tell whether the rules part only some of the columns, as marks of one column in a statement do."""
+    several = [line for line in lines if len(line.cells) > 1]
+    crowded = 0
+    for line in several:
+        columns = [sum(border < (cell.x0 + cell.x1) / 2 for border in borders) for cell in line.cells]
+        crowded += len(set(columns)) < len(columns)
+    return crowded > 0.3 * len(several)
 
 
 def _is_frame(rows: Sequence[Sequence[str]]) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rag.parsing.layout import Cell, Column, Line, union
 from rag.parsing.table_cells import FoundTable, filled, is_units, is_value, is_year, whole_cells
+from rag.parsing.table_header import heads_of, over, spread
 from rag.types import Table
 
 _LEAST_ROWS = 2
@@ -21,22 +22,14 @@ class _Row:
 
     @property
     def values(self) -> list[Cell]:
-        """Cells with values; the first cell counts only where there are more (a year or a number can be a label)."""
-        return [c for c in self.cells[1:] if is_value(c.text)] + [
-            c for c in self.cells[:1] if len(self.cells) > 1 and is_value(c.text) and not is_year(c.text)
-        ]
+        """Cells right of the first that hold values and do not merely name a year, as a header's cells do."""
+        return [c for c in self.cells[1:] if is_value(c.text) and not is_year(c.text)]
 
     @property
     def is_seed(self) -> bool:
-        """A row of data: at least one value right of a label, and nothing but short cells."""
-        values = self.values
-        return (
-            len(self.cells) >= 2
-            and len(values) >= 1
-            and 2 * len(values) >= len(self.cells) - 1
-            and not all(is_year(c.text) for c in self.cells[1:])
-            and self.line.math < 0.3
-        )
+        """A row of data: at least one value right of a label, and few other cells."""
+        values = len(self.values) + (is_value(self.cells[0].text) and len(self.cells) > 2)
+        return 1 <= values >= (len(self.cells) - 1) / 2 and self.line.math < 0.3
 
 
 def open_tables(column: Column, start: int, end: int, headings: Collection[int]) -> list[FoundTable]:
@@ -79,7 +72,12 @@ def _bridges(rows: Sequence[_Row], a: int, b: int) -> bool:
     for k in range(a, b):
         if rows[k + 1].line.base - rows[k].line.base > 4.2 * size:
             return False
-    return all(_is_label(rows[k]) for k in range(a + 1, b))
+    return all(_is_label(rows[k]) and not _is_header(rows[k]) for k in range(a + 1, b))
+
+
+def _is_header(row: _Row) -> bool:
+    """Tell whether a line names columns: several cells, none with a value; another table begins there."""
+    return len(row.cells) >= 2 and not row.values
 
 
 def _is_label(row: _Row) -> bool:
@@ -158,7 +156,7 @@ def _with_labels_above(rows: Sequence[_Row], first: int, floor: int, edges: Sequ
         row, below = rows[k], rows[k + 1].line
         if below.base - row.line.base > 2.6 * below.size:
             break
-        if len(_over(row, edges)) >= 2 or any(is_year(c.text) for c in _over(row, edges)):
+        if len(over(row.cells, edges)) >= 2 or any(is_year(c.text) for c in over(row.cells, edges)):
             return k + 1
         if len(row.cells) > 1 or len(row.line.text) > 70 or row.line.x1 > edges[-1][0]:
             break
@@ -166,15 +164,33 @@ def _with_labels_above(rows: Sequence[_Row], first: int, floor: int, edges: Sequ
 
 
 def _columns(body: Sequence[_Row]) -> list[tuple[float, float]]:
-    """Return the sides of the columns right of the labels: values that stand over each other share one."""
-    spans = sorted((c.x0, c.x1) for row in body for c in (row.values if row.is_seed else row.cells[1:]))
+    """Return the sides of the columns right of the labels: values that stand over each other share one.
+
+    Narrow cells go first; one that would join two columns joins none. A row's first cell makes no column.
+    """
+    seeds = [row for row in body if row.is_seed]
+    cells = [c for row in seeds for c in row.cells[1:] if is_value(c.text)] or [
+        c for row in body for c in row.cells[1:]
+    ]
     merged: list[list[float]] = []
-    for x0, x1 in spans:
-        if merged and x0 < merged[-1][1] - 0.5:
-            merged[-1][1] = max(merged[-1][1], x1)
-        else:
+    for x0, x1 in sorted(((c.x0, c.x1) for c in cells), key=lambda span: span[1] - span[0]):
+        shared = [edge for edge in merged if min(x1, edge[1]) - max(x0, edge[0]) > 0.5]
+        if not shared:
             merged.append([x0, x1])
-    return [(a, b) for a, b in merged]
+        elif len(shared) == 1:
+            shared[0][:] = [min(x0, shared[0][0]), max(x1, shared[0][1])]
+    return _apart(sorted(merged))
+
+
+def _apart(edges: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
+    """Join columns that grew into each other."""
+    joined: list[tuple[float, float]] = []
+    for a, b in edges:
+        if joined and a < joined[-1][1] - 0.5:
+            joined[-1] = (joined[-1][0], max(b, joined[-1][1]))
+        else:
+            joined.append((a, b))
+    return joined
 
 
 def _add_row(lines: list[list[str]], row: _Row, edges: Sequence[tuple[float, float]]) -> None:
@@ -216,11 +232,6 @@ def _column_of(cell: Cell, edges: Sequence[tuple[float, float]]) -> int:
     return 1 + min(range(len(edges)), key=lambda k: abs((edges[k][0] + edges[k][1]) / 2 - middle))
 
 
-def _over(row: _Row, edges: Sequence[tuple[float, float]]) -> list[Cell]:
-    """The cells of a line that stand over columns of values."""
-    return [c for c in row.cells if c.x1 > edges[0][0] - 25 and c.x0 > edges[0][0] - 140]
-
-
 def _header(
     rows: Sequence[_Row], first: int, floor: int, edges: Sequence[tuple[float, float]], headings: Collection[int]
 ) -> tuple[int, list[str]]:
@@ -230,51 +241,17 @@ def _header(
         row, below = rows[top - 1], rows[top].line
         gap = below.base - row.line.base
         alone = len(row.cells) == 1 and (row.line.x0 < edges[0][0] - 60 or is_units(row.line))
-        if not _over(row, edges) or alone or gap > 2.6 * max(below.size, row.line.size):
+        if not over(row.cells, edges) or alone or gap > 2.6 * max(below.size, row.line.size):
             break
         if id(row.line) in headings or len(row.line.text) > 170:
             break
         top -= 1
     header = [""] * (len(edges) + 1)
+    heads = heads_of([row.cells for row in rows[top:first]], edges)
     for row in rows[top:first]:
-        for k, text in _spread(row, edges).items():
+        for k, text in spread(row.cells, edges, heads).items():
             header[k] = f"{header[k]} {text}".strip()
     return top, header
-
-
-def _spread(row: _Row, edges: Sequence[tuple[float, float]]) -> dict[int, str]:
-    """Give each column the header cells over it; one that stands over the middle of several goes to all of them."""
-    over = _over(row, edges)
-    texts: dict[int, str] = {}
-    for cell in row.cells:
-        if cell not in over:
-            texts[0] = f"{texts.get(0, '')} {cell.text}".strip()
-    for cell in over:
-        others = [c for c in over if c is not cell]
-        for k in _spanned(cell, others, edges):
-            texts[k + 1] = f"{texts.get(k + 1, '')} {cell.text}".strip()
-    return texts
-
-
-def _spanned(cell: Cell, others: Sequence[Cell], edges: Sequence[tuple[float, float]]) -> range:
-    """Return the columns that a header cell is centred over and no other cell of its line touches."""
-    middle = (cell.x0 + cell.x1) / 2
-    nearest = min(range(len(edges)), key=lambda k: _distance(cell, edges[k]))
-    free = [all(min(c.x1, b) - max(c.x0, a) <= 0 for c in others) for a, b in edges]
-    best = range(nearest, nearest + 1)
-    for i in range(nearest + 1):
-        for j in range(nearest, len(edges)):
-            pitch = (edges[-1][1] - edges[0][0]) / len(edges)
-            centred = abs((edges[i][0] + edges[j][1]) / 2 - middle) < 0.35 * pitch
-            if j - i + 1 > len(best) and centred and all(free[i : j + 1]):
-                best = range(i, j + 1)
-    return best
-
-
-def _distance(cell: Cell, edge: tuple[float, float]) -> float:
-    """How far a cell is from a column; less than 0 where they share room."""
-    shared = min(cell.x1, edge[1]) - max(cell.x0, edge[0])
-    return -shared if shared > 0 else abs((cell.x0 + cell.x1) / 2 - (edge[0] + edge[1]) / 2)
 
 
 def _caption(rows: Sequence[_Row], top: int, floor: int, headings: Collection[int]) -> tuple[int, str]:
