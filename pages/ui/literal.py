@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 
 _WORD = re.compile(r"\w+(?:[-’'._]\w+)*")
 _INNER = re.compile(r"\w+")
+_GAP = re.compile(r"\n{2,}")
 _CELL = re.compile(r" \| ")
 _FUNCTION_TEXT = """
 что как где когда какой какая какие какое каков какова каковы кто чем чему чего почему зачем сколько который которая
@@ -57,7 +58,7 @@ def marked(text: str, spans: Sequence[Span], quoted: Sequence[Span] = ()) -> str
     edges = sorted({0, len(text), *(edge for span in [*spans, *quoted] for edge in span)})
     pieces = []
     for start, end in pairwise(edges):
-        piece = escape(text[start:end])
+        piece = _GAP.sub(r'<span class="k-gap">\g<0></span>', escape(text[start:end]))
         if any(a <= start < b for a, b in spans):
             piece = f"<mark>{piece}</mark>"
         if any(a <= start < b for a, b in quoted):

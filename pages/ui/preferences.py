@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from pages.ui.answers import how_to_add_ollama
-from pages.ui.language import _, markdown, tell
-from pages.ui.notices import notice, show_error
+from pages.ui.language import _, tell
+from pages.ui.notices import Kind, notice, show_error
 from rag.errors import KonspektError
 from rag.settings import BUNDLED_EMBEDDER, NO_RERANKER, SENTENCE_RERANKER, Settings
 from rag.translations import LANGUAGES
-from rag.types import MODES, Mode
+from rag.types import MODES, Check, Mode
 
 if TYPE_CHECKING:
     from rag.library import Library
@@ -244,8 +244,25 @@ def _health(library: Library) -> None:
             show_error(error)
             return
         for check in checks:
-            icon = ":material/check:" if check.ok else ":material/close:"
-            text = f"{icon} **{markdown(check.name)}** {markdown(tell(check.detail))}"
-            st.markdown(text)
-            if check.fix and not check.ok:
-                st.caption(markdown(tell(check.fix)))
+            _check(check)
+
+
+def _check(check: Check) -> None:
+    kind: Kind = "done" if check.ok else "careful" if check.required else "info"
+    parts = [f"{_check_name(check.name)}: {tell(check.detail)}"]
+    if check.fix and not check.ok:
+        parts.append(tell(check.fix))
+    notice(kind, "\n".join(parts))
+
+
+def _check_name(name: str) -> str:
+    known = {
+        "notes folder": _("Notes folder"),
+        "data folder": _("Data folder"),
+        "embedding model": _("Search model"),
+        "vector store": _("Store of vectors"),
+    }
+    if name.startswith("tesseract language "):
+        return _("Tesseract, language {language}", language=name.rpartition(" ")[2])
+    programs = {"tesseract": "Tesseract", "libreoffice": "LibreOffice", "ollama": "Ollama"}
+    return known.get(name) or programs.get(name, name)
