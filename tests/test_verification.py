@@ -159,6 +159,24 @@ def test_a_sentence_may_join_two_passages() -> None:
     assert finding("Хоар предложил быструю сортировку в 1960 году.", *passages, cited=(1, 2)).verdict == "supported"
 
 
+class Across:
+    """Stands for a model that sees a translation: the cosines measured for right and for made-up sentences."""
+
+    def embed_passages(self, texts: list[str]) -> Vectors:
+        cosine = {"Log segments are 16 MB by default.": 0.88, "Logs are kept in the cloud.": 0.79}
+        rows = [(1.0, 0.0) if text not in cosine else (cosine[text], (1 - cosine[text] ** 2) ** 0.5) for text in texts]
+        return np.array(rows, np.float32)
+
+
+def test_a_translated_sentence_is_judged_by_meaning_and_by_its_numbers() -> None:
+    passage = "По умолчанию сегмент журнала занимает 16 МБ."
+    across = Across()
+    passages = evidence([("", passage)], across)  # type: ignore[arg-type]
+    claims = [Claim("Log segments are 16 MB by default.", (1,)), Claim("Logs are kept in the cloud.", (1,))]
+    verdicts = [found.verdict for found in check(claims, passages, across)]  # type: ignore[arg-type]
+    assert verdicts == ["supported", "not found"]
+
+
 def _pairs(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
 

@@ -83,7 +83,9 @@ def _holds(passage: Evidence, fact: Fact, written: str) -> bool:
     if fact.kind == "number":
         return bool(fact.values & passage.values)
     if fact.key.isupper() or any(char.isdigit() for char in fact.key):
-        return folded_formula(fact.key).replace("-", "") in passage.codes or _initials(fact.key, passage.everything)
+        if folded_formula(fact.key).replace("-", "") in passage.codes or _initials(fact.key, passage.everything):
+            return True
+        return fact.key.isalpha() and any(same_name(fact.key, word) for word in passage.words if word.isupper())
     return any(same_name(written, word) for word in passage.words)
 
 

@@ -62,7 +62,7 @@ def support(claim: str, vector: Vectors | None, cited: Sequence[Evidence], certa
     if found.meaning is None:
         score = 7.0 * (0.6 * found.pair + 0.4 * found.whole) + bonus - 4.0
     elif found.foreign:
-        score = 60.0 * (found.meaning - 0.86) + bonus
+        score = 60.0 * (found.meaning - 0.84) + bonus
     else:
         score = 5.0 * found.pair + 2.0 * found.whole + 20.0 * (found.meaning - 0.88) + bonus - 4.5
     return min(_squashed(score), _OPPOSED) if found.opposed else _squashed(score)
