@@ -113,13 +113,13 @@ def memory(pages: int = 800) -> None:
 def _long_pdf(path: Path, pages: int) -> None:
     chance = random.Random(7)
     words = ["поле", "заряд", "сила", "точка", "масса", "закон", "теорема", "функция", "предел", "интеграл"]
-    document = pymupdf.open()
+    document, font = pymupdf.open(), pymupdf.Font("cjk")
     for number in range(pages):
         page = document.new_page()
         writer = pymupdf.TextWriter(page.rect)
         for line in range(52):
             text = " ".join(chance.choice(words) for _ in range(13))
-            writer.append((50, 60 + 14 * line), f"{text} {number}", font=pymupdf.Font("cjk"), fontsize=9)
+            writer.append((50, 60 + 14 * line), f"{text} {number}", font=font, fontsize=9)
         writer.write_text(page)
     document.subset_fonts()
     document.save(path, deflate=True)

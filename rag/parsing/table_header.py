@@ -9,7 +9,8 @@ from rag.parsing.layout import Cell
 
 Edge = tuple[float, float]
 _MOST_COLUMNS = 14
-_OFF_CENTRE = 0.45  # of a column's width
+_CENTRED = 0.15  # of a column's width
+_OFF_CENTRE = 0.45
 
 
 def over(cells: Sequence[Cell], edges: Sequence[Edge]) -> list[Cell]:
@@ -50,20 +51,49 @@ def _nearest(cell: Cell, edges: Sequence[Edge]) -> int:
 
 
 def _groups(cells: Sequence[Cell], edges: Sequence[Edge]) -> list[range] | None:
-    """Part all columns into one group a cell, each cell in the middle of its own; `None` if they cannot be."""
+    """Return the columns each cell stands in the middle of; `None` where the cells fit no groups."""
+    width = (edges[-1][1] - edges[0][0]) / len(edges)
+    return _exact_groups(cells, edges, _CENTRED * width) or _parted(cells, edges, _OFF_CENTRE * width)
+
+
+def _exact_groups(cells: Sequence[Cell], edges: Sequence[Edge], limit: float) -> list[range] | None:
+    """Return the widest group each cell is centred over; some columns may be in none.
+
+    `None` where groups meet, or differ in width without taking all columns: a cell over one column is centred over
+    its neighbours as well.
+    """
+    groups: list[range] = []
     n = len(edges)
-    width = (edges[-1][1] - edges[0][0]) / n
+    for cell in cells:
+        fitting = [
+            range(i, j + 1)
+            for i in range(n)
+            for j in range(i, n)
+            if _off(cell, edges[i], edges[j]) <= limit
+            and edges[i][0] - limit <= cell.x1
+            and cell.x0 <= edges[j][1] + limit
+        ]
+        free = [g for g in fitting if not groups or g.start >= groups[-1].stop]
+        if not free:
+            return None
+        groups.append(max(free, key=len))
+    alike = len({len(group) for group in groups}) == 1
+    return groups if alike or sum(map(len, groups)) == n else None
+
+
+def _parted(cells: Sequence[Cell], edges: Sequence[Edge], limit: float) -> list[range] | None:
+    """Part all columns into one group a cell, each cell nearest to the middle of its own."""
     best: tuple[float, list[range]] | None = None
-    for cuts in combinations(range(1, n), len(cells) - 1):
-        bounds = (0, *cuts, n)
-        groups = [range(a, b) for a, b in pairwise(bounds)]
-        off = max(
-            abs(_middle(edges[group[0]][0], edges[group[-1]][1]) - _middle(cell.x0, cell.x1))
-            for group, cell in zip(groups, cells, strict=True)
-        )
+    for cuts in combinations(range(1, len(edges)), len(cells) - 1):
+        groups = [range(a, b) for a, b in pairwise((0, *cuts, len(edges)))]
+        off = max(_off(cell, edges[g[0]], edges[g[-1]]) for g, cell in zip(groups, cells, strict=True))
         if best is None or off < best[0]:
             best = off, groups
-    return best[1] if best and best[0] <= _OFF_CENTRE * width else None
+    return best[1] if best and best[0] <= limit else None
+
+
+def _off(cell: Cell, first: Edge, last: Edge) -> float:
+    return abs(_middle(first[0], last[1]) - _middle(cell.x0, cell.x1))
 
 
 def _middle(a: float, b: float) -> float:
