@@ -87,7 +87,7 @@ def _status(library: Library) -> None:
         if status.rebuilding is not None:
             st.progress(
                 status.rebuilding,
-                text=_("Preparing the new search model: {percent} %", percent=round(status.rebuilding * 100)),
+                text=_("Preparing a new index: {percent} %", percent=round(status.rebuilding * 100)),
             )
         elif status.queued or status.active:
             left = status.queued + len(status.active)
