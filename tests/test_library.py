@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -251,3 +252,22 @@ def test_a_retried_file_is_parsed_again(library: Library) -> None:
 def test_an_upload_is_a_stream_or_bytes(library: Library) -> None:
     assert library.add_file("a.md", io.BytesIO(b"one")).state == "added"
     assert library.add_file("a.md", b"two").state == "conflict"
+
+
+def test_sentences_are_read_ahead_of_questions_and_forgotten_with_their_notes(
+    paths: Paths, embedders: Embedders
+) -> None:
+    sentences = replace(Settings(), reranker="sentences")
+    with closing(Library.open(paths, sentences, embedders=embedders)) as library:
+        write(library, "a.md", OPTICS)
+        write(library, "b.md", "Звук отражается.")
+        library.sync()
+        kept = sqlite3.connect(next((paths.data / "sentences").glob("*.sqlite")))
+        count = "SELECT count(*) FROM kept"
+        assert kept.execute(count).fetchone() == (3,)
+        found = library.search("показатель преломления воды").hits[0]
+        assert found.rerank is not None
+        library.delete_file("b.md")
+        library.sync()
+        assert kept.execute(count).fetchone() == (2,)
+        kept.close()

@@ -3,6 +3,6 @@ keywords) and by meaning, joined (fusion), thinned (diversity), and judged (refu
 
 from __future__ import annotations
 
-from rag.retrieval.retriever import Retriever
+from rag.retrieval.retriever import Retriever, passage_text
 
-__all__ = ["Retriever"]
+__all__ = ["Retriever", "passage_text"]

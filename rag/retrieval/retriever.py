@@ -132,7 +132,7 @@ class Retriever:
     def _judge(self, question: str, candidates: Sequence[Candidate], chunks: Mapping[str, Chunk]) -> dict[str, float]:
         assert self._reranker is not None
         ids = [c.chunk_id for c in candidates[:_RERANKED]]
-        texts = [_passage_text(chunks[i]) for i in ids]
+        texts = [passage_text(chunks[i]) for i in ids]
         return dict(zip(ids, self._reranker.scores(question, texts), strict=True))
 
     def _evidence(self, asked: Asked, vector: Vectors | None, best: Candidate, found: Found) -> Evidence:
@@ -212,7 +212,8 @@ def _with_rerank(candidate: Candidate, reranked: Mapping[str, float]) -> float:
     return candidate.score + _RERANK_WEIGHT * judged if judged is not None else candidate.score
 
 
-def _passage_text(chunk: Chunk) -> str:
+def passage_text(chunk: Chunk) -> str:
+    """Return what a reranker judges of a passage."""
     return "\n".join(part for part in (" › ".join(chunk.heading), chunk.text) if part)
 
 

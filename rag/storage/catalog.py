@@ -143,6 +143,11 @@ class Catalog:
             found.update((row[0], _chunk(row)) for row in rows)
         return found
 
+    def all_chunks(self) -> Iterator[Chunk]:
+        """Yield every chunk, in a fixed order."""
+        for row in self._rows(f"SELECT {_CHUNK} FROM chunks ORDER BY path, ordinal"):
+            yield _chunk(row)
+
     def stems(self) -> Iterator[tuple[str, str, list[str]]]:
         """Yield (chunk id, path, stems) of every chunk, in a fixed order."""
         for chunk_id, path, stems in self._rows("SELECT id, path, stems FROM chunks ORDER BY path, ordinal"):

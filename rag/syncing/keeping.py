@@ -17,12 +17,16 @@ from rag.types import SyncFailure, SyncResult
 
 
 class Keeper:
-    """One worker, one watcher and one parser process for a library."""
+    """One worker, one watcher and one parser process for a library. `settled` is called with the index that answers
+    after every pass that left nothing to do."""
 
-    def __init__(self, paths: Paths, settings: Callable[[], Settings], shelf: Shelf) -> None:
+    def __init__(
+        self, paths: Paths, settings: Callable[[], Settings], shelf: Shelf, settled: Callable[[Serving], None]
+    ) -> None:
         self._notes = paths.notes
         self._settings = settings
         self._shelf = shelf
+        self._settled = settled
         self._parser = ParserProcess()
         self._worker = Worker(self._work, self.remove_gone)
         self._synchronizer = Synchronizer(paths.notes, paths.data)
@@ -36,6 +40,11 @@ class Keeper:
     def error(self) -> Message | None:
         """Why the last pass in the background failed, if it did."""
         return self._worker.error
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the work in hand should be dropped."""
+        return self._worker.stopping
 
     @property
     def work(self) -> Work:
@@ -66,10 +75,10 @@ class Keeper:
         if self._shelf.error:
             raise SettingsError(self._shelf.error)
         successor = self._shelf.successor
-        if successor is None:
-            return self._synchronizer.run(self._indexer(serving), progress).result
-        result = self._synchronizer.run(self._indexer(successor, serving), progress).result
+        indexer = self._indexer(serving) if successor is None else self._indexer(successor, serving)
+        result = self._synchronizer.run(indexer, progress).result
         self._shelf.swap()
+        self._settled(self._shelf.load())
         return result
 
     def remove_gone(self) -> None:
@@ -90,12 +99,12 @@ class Keeper:
         serving = self._shelf.prepare()
         done = self._pass(self._indexer(serving))
         successor = self._shelf.successor
-        if not done.complete or successor is None:
-            return done.complete
-        built = self._pass(self._indexer(successor, serving))
-        if built.complete:
+        if done.complete and successor is not None:
+            done = self._pass(self._indexer(successor, serving))
+        if done.complete:
             self._shelf.swap()
-        return built.complete
+            self._settled(self._shelf.load())
+        return done.complete
 
     def _pass(self, indexer: Indexer) -> Pass:
         return self._synchronizer.run(indexer, settle=SETTLE, interrupted=lambda: self._worker.poked)
