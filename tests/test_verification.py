@@ -215,6 +215,7 @@ class Remembering:
         return np.stack([self._rows[text] for text in texts])
 
 
+@pytest.mark.timeout(900)  # the model is unpacked and loaded first
 def test_with_the_bundled_model_it_catches_what_is_wrong_and_spares_what_is_right(models: Path) -> None:
     pairs = _pairs("verification_held_out.jsonl")
     cut = [
