@@ -277,3 +277,9 @@ def test_a_page_that_is_there_twice_loses_nothing(tmp_path: Path) -> None:
         write(page, 72, 50, "Уважаемые студенты!")
         write_lines(page, 72, 120, ["Зачёт будет в пятницу."])
     assert text_of(parsed(save(document, tmp_path))).count("Уважаемые студенты!") == 2
+
+
+def test_a_words_halves_do_not_speak_for_a_hyphen(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    write_lines(document.new_page(), 72, 100, ["First of all we will demon-", "strate what these terms mean"])
+    assert "will demonstrate what" in text_of(parsed(save(document, tmp_path)))

@@ -20,8 +20,14 @@ _ALONE = frozenset({"и", "или", "а", "либо", "and", "or", "und", "oder"
 
 
 def words_of(texts: Iterable[str]) -> set[str]:
-    """Return the words, lower-case, hyphenated ones whole, that stand inside lines."""
-    return {word.casefold() for text in texts for word in _WORD.findall(text)}
+    """Return the words, lower-case, hyphenated ones whole, that stand inside lines: halves of cut words are none."""
+    words: set[str] = set()
+    cut = False
+    for text in texts:
+        found = _WORD.findall(text)
+        begin, cut = int(cut), bool(_TAIL.search(text))
+        words.update(word.casefold() for word in found[begin : len(found) - cut])
+    return words
 
 
 def join(before: str, after: str, known: Collection[str]) -> tuple[str, str]:

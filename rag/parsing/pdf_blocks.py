@@ -15,7 +15,7 @@ from rag.parsing.topics import with_topics
 from rag.types import BBox, Block, BlockKind, Region
 
 _BULLET = re.compile(r"[•●○▪■□◦‣∙·*–—-]\s+\S")
-_ITEM = re.compile(r"\(?(\d{1,2}|[a-zа-я]|[ivx]{1,4})[.)]\s+\S", re.IGNORECASE)
+_ITEM = re.compile(r"(\(?(\d{1,2}|[ivx]{1,4}|[IVX]{1,4})[.)]|\(?[a-zа-яA-ZА-Я]\))\s+\S")
 _CAPTION = re.compile(r"(рис(унок|\.)|табл(ица|\.)|схема|график|figure|fig\.|table|exhibit)\s*№?\s*\d+", re.IGNORECASE)
 _NOTE_MARK = re.compile(r"[¹²³⁴⁵⁶⁷⁸⁹⁰*†‡]+\s*\S|\(?\d{1,2}\)\s*\S")
 _DEFINITION = re.compile(r"[A-ZА-ЯЁ][^.!?:;,]{2,60}\s[-–—]\s+\S")
@@ -239,6 +239,6 @@ def _footnotes(column: Column, body: float, taken: Collection[int]) -> tuple[lis
     while first > 0 and lines[first - 1].size <= 0.92 * body and first - 1 not in taken:
         first -= 1
     start = next((i for i in range(first, len(lines)) if _NOTE_MARK.match(lines[i].text)), len(lines))
-    if start == first and 0 < first < len(lines):
+    if start - first <= 1 and 0 < first <= start < len(lines):
         return lines[:first], lines[first:]
     return lines, []
