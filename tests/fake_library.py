@@ -15,7 +15,7 @@ from rag.answering.phrases import refusal_text
 from rag.answering.quotes import Quote
 from rag.answering.reply import Reply
 from rag.errors import ChatError, KonspektError, QuestionError, UploadError
-from rag.messages import Message, msg
+from rag.messages import msg
 from rag.settings import Paths, Settings
 from rag.syncing.uploads import UploadResult
 from rag.types import (
@@ -204,8 +204,3 @@ class FakeLibrary:
 def fake(folder: Path, **about: Any) -> FakeLibrary:
     """Make an empty fake whose folders lie in `folder`."""
     return FakeLibrary(Paths(folder / "notes", folder / "data"), **about)
-
-
-def message(text: str) -> Message:
-    """Make a message without values."""
-    return Message(text)

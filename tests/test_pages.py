@@ -16,12 +16,14 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import opened
+from pages.ui.downloads import downloads
 from rag.answering.reply import AnswerSentence, Mark, Reply
 from rag.errors import QuestionError, SettingsError, StoreError
 from rag.messages import msg
 from rag.translations import catalogue
 from rag.types import FileProgress, Hit, IndexStatus, Meta, Report
 from tests.fake_library import FakeLibrary, fake
+from tests.ollama_server import Behaviour, OllamaServer
 
 ROOT = Path(__file__).parent.parent
 OPTICS = "Преломление света описал Снеллиус.\n\nДифракция огибает препятствия, и свет заходит в тень."
@@ -510,6 +512,7 @@ def test_the_first_page_loads_nothing_heavy() -> None:
 import sys, tempfile, pathlib
 from streamlit.testing.v1 import AppTest
 from pages.ui import opened
+from pages.ui.downloads import downloads
 from tests.fake_library import fake
 library = fake(pathlib.Path(tempfile.mkdtemp()))
 library.note("a.md", "Text of a note.")
@@ -574,3 +577,30 @@ def opened_entry(at: AppTest) -> str:
         _history_dialog(library)
 
     return seen(checked(AppTest.from_function(script, default_timeout=30).run()))
+
+
+# Downloading a language model
+
+
+def test_a_model_is_downloaded_to_ollama_and_can_then_be_chosen(optics: FakeLibrary) -> None:
+    with OllamaServer(Behaviour(models={})) as ollama:
+        optics.settings = replace(optics.settings, ollama_url=ollama.url)
+        optics.models = []
+        at = visit(start(), "pages/settings.py")
+        next(box for box in at.text_input if box.key == "download-name").set_value("gemma3:1b").run()
+        at = press(at, "Download")
+        assert downloads()[ollama.url].finished.wait(20)
+        assert "gemma3:1b" in ollama.behaviour.models
+        optics.models = list(ollama.behaviour.models)
+        assert "gemma3:1b" in next(box for box in checked(at.run()).selectbox if box.key == "set-chat").options
+
+
+def test_a_model_that_does_not_exist_gets_one_sentence(optics: FakeLibrary) -> None:
+    with OllamaServer(Behaviour(models={})) as ollama:
+        optics.settings = replace(optics.settings, ollama_url=ollama.url)
+        optics.models = []
+        at = visit(start(), "pages/settings.py")
+        next(box for box in at.text_input if box.key == "download-name").set_value("nosuch").run()
+        at = press(at, "Download")
+        assert downloads()[ollama.url].finished.wait(20)
+        assert "pull model manifest: file does not exist" in seen(checked(at.run()))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from pages.ui.answers import how_to_add_ollama
+from pages.ui.downloads import model_download
 from pages.ui.language import _, tell
 from pages.ui.notices import Kind, notice, show_error
 from rag.errors import KonspektError
@@ -72,9 +73,11 @@ def _answers(library: Library) -> None:
         except KonspektError as error:
             notice("info", tell(error.message))
             how_to_add_ollama()
-            models = []
-        if models:
-            _chat_model(library, settings, models)
+        else:
+            if models:
+                _chat_model(library, settings, models)
+            if not settings.chat_url:
+                model_download(settings.ollama_url)
         _start("set-chat-url", settings.chat_url)
         st.text_input(
             _("Address of another model server"),
