@@ -16,10 +16,11 @@ from rag.retrieval.fusion import Candidate, Found, fuse, in_order
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.naming import FileNames
 from rag.retrieval.questions import sub_questions, without_instructions
-from rag.retrieval.refusal import Background, Chunks, Evidence, confidence, evidence, learn
+from rag.retrieval.refusal import Background, Evidence, confidence, evidence, learn
 from rag.retrieval.words import fold
 from rag.types import Chunk, Hit, Mode, SearchResult
 
+Chunks = Callable[[Sequence[str]], Mapping[str, Chunk]]
 Item = TypeVar("Item")
 
 # Candidates of each path; of the fused order, those whose texts are read; those that a reranker judges.
@@ -107,7 +108,7 @@ class Retriever:
         reranked = self._judge(question, kept, chunks) if rerank and self._reranker else {}
         if reranked:
             kept = in_order([replace(c, score=_with_rerank(c, reranked)) for c in kept])
-        seen = self._evidence(asked, vector, kept[0], found) if kept else None
+        seen = self._evidence(asked, vector, kept[:3], found) if kept else None
         return _Ranking(kept, chunks, same_in, reranked, seen, confidence(seen, mode) if seen else 0.0)
 
     def _find(
@@ -135,13 +136,27 @@ class Retriever:
         texts = [passage_text(chunks[i]) for i in ids]
         return dict(zip(ids, self._reranker.scores(question, texts), strict=True))
 
-    def _evidence(self, asked: Asked, vector: Vectors | None, best: Candidate, found: Found) -> Evidence:
-        cosine = best.dense if best.dense is not None else (found.dense[-1][1] if found.dense else None)
-        known = None if vector is None else self._background.get(self._store, self._chunks, self._keywords)
-        strength = (best.keyword or 0.0) / (2 * found.ideal) if found.ideal else 0.0
-        same_script = _same_script(asked.text, self._chunks([best.chunk_id])[best.chunk_id].text)
+    def _evidence(self, asked: Asked, vector: Vectors | None, best: Sequence[Candidate], found: Found) -> Evidence:
+        """Weigh the first of the best candidates; all of them are asked for the question's names and numbers."""
+        first = best[0]
+        cosine = first.dense if first.dense is not None else (found.floor if found.dense else None)
+        known = None if vector is None else self._background.get(self._store, self._keywords)
+        strength = (first.keyword or 0.0) / (2 * found.ideal) if found.ideal else 0.0
+        same_script = _same_script(asked.text, self._chunks([first.chunk_id])[first.chunk_id].text)
         seen = evidence(cosine, vector, known)
-        return replace(seen, covered=best.covered, strength=strength, same_script=same_script)
+        return replace(
+            seen,
+            covered=first.covered,
+            strength=strength,
+            lacking=self._lacking(asked, [c.chunk_id for c in best]),
+            same_script=same_script,
+        )
+
+    def _lacking(self, asked: Asked, ids: Sequence[str]) -> float:
+        rarity = self._keywords.rarity(asked.weights)
+        missing = [s for s in sorted(asked.exact & asked.weights.keys()) if not self._keywords.judge({s: 1.0}, ids)]
+        total = math.fsum(rarity[stem] * weight for stem, weight in asked.weights.items())
+        return math.fsum(rarity[stem] for stem in missing) / total if total else 0.0
 
 
 class _BackgroundKeeper:
@@ -152,13 +167,13 @@ class _BackgroundKeeper:
         self._known: Background | None = None
         self._version = -1
 
-    def get(self, store: ChunkStore, chunks: Chunks, keywords: KeywordIndex) -> Background | None:
+    def get(self, store: ChunkStore, keywords: KeywordIndex) -> Background | None:
         with self._learning:
             size = len(keywords)
             known = self._known
             changed = keywords.version != self._version
             if known is None or (changed and abs(size - known.passages) > _DRIFT * known.passages):
-                self._known, self._version = learn(store, chunks, size), keywords.version
+                self._known, self._version = learn(store, size), keywords.version
             return self._known
 
 

@@ -1,0 +1,161 @@
+"""An honest no: the bundled model over a handful of real notes, and the arithmetic of the confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fakes import MemoryStore
+
+from rag.chunking import embedding_texts, keyword_text
+from rag.models.embedding import load_embedder
+from rag.protocols import Embedder
+from rag.retrieval import Retriever
+from rag.retrieval.keywords import KeywordIndex
+from rag.retrieval.refusal import Background, Evidence, confidence, evidence, learn
+from rag.retrieval.words import tokens
+from rag.types import Chunk, Mode
+
+MODES: tuple[Mode, ...] = ("hybrid", "dense", "keyword", "keyword-then-dense")
+
+NOTES = {
+    "Преломление": "Показатель преломления показывает, во сколько раз скорость света в среде меньше скорости света в "
+    "вакууме. У воды он равен 1,33, у стекла около 1,5.",
+    "Закон Снеллиуса": "Отношение синусов углов падения и преломления равно отношению показателей преломления сред.",
+    "Линзы": "Тонкая собирающая линза сводит параллельный пучок в фокус. Оптическая сила измеряется в диоптриях.",
+    "Интерференция": "При сложении когерентных волн возникает устойчивая картина максимумов и минимумов.",
+    "Дифракция": "Свет огибает препятствия, сравнимые с длиной волны. Решётка раскладывает белый свет в спектр.",
+    "Поляризация": "Поляризатор пропускает волны с одним направлением колебаний. Закон Малюса даёт интенсивность.",
+    "Фотоэффект": "Электроны вылетают из металла под действием света, если частота выше красной границы.",
+    "Зеркала": "В плоском зеркале изображение мнимое, прямое и равно предмету по размеру.",
+    "Глаз": "Хрусталик меняет кривизну, и изображение предмета попадает на сетчатку. Близорукость исправляют "
+    "рассеивающей линзой.",
+    "Дисперсия": "Показатель преломления зависит от частоты, поэтому призма раскладывает свет на цвета.",
+}
+
+
+def library(embedder: Embedder, notes: Mapping[str, str]) -> Retriever:
+    """A retriever over one note per title."""
+    chunks = {t: Chunk(t, f"{t}.md", 0, text, (t,)) for t, text in notes.items()}
+    store, keywords = MemoryStore(), KeywordIndex()
+    for title, chunk in chunks.items():
+        windows = embedding_texts(chunk, embedder.count_tokens, embedder.window)
+        ids = [f"{title}-{n}" for n in range(len(windows))]
+        store.add(ids, embedder.embed_passages(windows), [title] * len(ids), [chunk.path] * len(ids))
+        keywords.replace(chunk.path, [(title, tokens(keyword_text(chunk)))])
+
+    def by_id(ids: Sequence[str]) -> dict[str, Chunk]:
+        return {i: chunks[i] for i in ids if i in chunks}
+
+    return Retriever(embedder, store, keywords, by_id)
+
+
+@pytest.fixture(scope="module")
+def embedder(models: Path) -> Embedder:
+    return load_embedder("bundled", models, "", device="cpu")
+
+
+@pytest.fixture(scope="module")
+def optics(embedder: Embedder) -> Retriever:
+    return library(embedder, NOTES)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_ten_notes_hold_is_answered(optics: Retriever, mode: Mode) -> None:
+    result = optics.search("Чему равен показатель преломления воды?", mode=mode)
+    assert result.hits[0].chunk.path == "Преломление.md"
+    assert not result.refused
+    assert result.confidence >= 0.5
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "question",
+    ["Кто выиграл чемпионат 1998 года?", "Как сварить борщ со свёклой?", "What is the capital of Australia?"],
+)
+def test_what_they_do_not_hold_is_refused(optics: Retriever, mode: Mode, question: str) -> None:
+    result = optics.search(question, mode=mode)
+    assert result.refused
+    assert result.confidence < 0.5
+    assert mode != "dense" or len(result.hits) == 3
+
+
+def test_a_near_miss_is_less_sure_than_what_is_there(optics: Retriever) -> None:
+    there = optics.search("Чему равен показатель преломления воды?").confidence
+    assert optics.search("Чему равен показатель преломления алмаза?").confidence < there
+
+
+def test_a_question_in_another_language_is_found_by_meaning(optics: Retriever) -> None:
+    result = optics.search("What is the refractive index of water?")
+    assert result.hits[0].chunk.path == "Преломление.md"
+    assert result.confidence > optics.search("What is the capital of Australia?").confidence
+
+
+def test_a_fact_in_the_last_sentence_of_a_long_passage_is_found_by_meaning_alone(embedder: Embedder) -> None:
+    line = "Опыт {}: установку проверили, приборы прогрели, показания записали в журнал."
+    filler = " ".join(line.format(n) for n in range(14))
+    notes = {**NOTES, "Журнал": f"{filler} Стипендию начисляют двадцать пятого числа каждого месяца."}
+    hits = library(embedder, notes).search("Когда студентам платят стипендию?", mode="dense").hits
+    assert hits[0].chunk.path == "Журнал.md"
+
+
+def test_the_point_of_refusal_can_be_moved(optics: Retriever) -> None:
+    question = "Кто выиграл чемпионат 1998 года?"
+    assert not optics.search(question, threshold=0.0).refused
+    result = optics.search("Чему равен показатель преломления воды?", threshold=1.0)
+    assert result.refused
+    assert result.threshold == 1.0
+
+
+def test_more_evidence_never_lowers_the_confidence() -> None:
+    base = Evidence(0.5, 0.3, 0.4, 0.2)
+    for mode in MODES:
+        for name in ("surprise", "covered", "strength"):
+            better = replace(base, **{name: getattr(base, name) + 0.3})
+            assert confidence(better, mode) >= confidence(base, mode)
+        assert confidence(replace(base, lacking=0.6), mode) <= confidence(base, mode)
+
+
+def test_words_do_not_count_across_scripts() -> None:
+    found = Evidence(3.0, same_script=False)
+    assert confidence(found, "hybrid") == confidence(replace(found, covered=1.0, strength=1.0), "hybrid")
+    assert confidence(found, "hybrid") > confidence(Evidence(-2.0, same_script=False), "hybrid")
+
+
+@pytest.mark.parametrize("extreme", [1e9, -1e9])
+def test_the_confidence_stays_between_zero_and_one(extreme: float) -> None:
+    assert 0.0 <= confidence(Evidence(extreme, 1.0, 9.0), "hybrid") <= 1.0
+
+
+def test_nothing_is_learnt_from_one_passage_and_words_judge_alone() -> None:
+    store = MemoryStore()
+    assert learn(store, 0) is None
+    store.add(["a"], np.eye(1, 4, dtype=np.float32), ["a"], ["a.md"])
+    assert learn(store, 1) is None
+    assert evidence(0.9, np.ones(4, np.float32), None) == Evidence()
+
+
+def test_the_same_cosine_says_more_in_a_library_of_unlike_notes() -> None:
+    question = np.array([1, 0, 0, 0], np.float32)
+    unlike = Background(np.eye(4, dtype=np.float32)[1:], spread=0.1, passages=50)
+    alike = Background(np.tile(np.array([0.8, 0.6, 0, 0], np.float32), (3, 1)), spread=0.1, passages=50)
+    there, here = evidence(0.8, question, unlike), evidence(0.8, question, alike)
+    assert there.surprise > here.surprise
+
+
+def test_the_best_of_many_must_be_nearer_than_the_best_of_few() -> None:
+    question = np.array([1, 0, 0, 0], np.float32)
+    few = Background(np.eye(4, dtype=np.float32)[1:], spread=0.1, passages=10)
+    assert evidence(0.5, question, few).surprise > evidence(0.5, question, replace(few, passages=10_000)).surprise
+
+
+def test_a_name_that_no_passage_holds_lowers_the_confidence(optics: Retriever) -> None:
+    plain = optics.evidence("Как зависит показатель преломления от частоты света?")
+    named = optics.evidence("Как по формуле Коши зависит показатель преломления от частоты света?")
+    assert plain is not None
+    assert named is not None
+    assert plain.lacking == 0
+    assert named.lacking > 0
