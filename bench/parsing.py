@@ -112,17 +112,13 @@ def memory(pages: int = 800) -> None:
 
 def _long_pdf(path: Path, pages: int) -> None:
     chance = random.Random(7)
-    words = ["поле", "заряд", "сила", "точка", "масса", "закон", "теорема", "функция", "предел", "интеграл"]
-    document, font = pymupdf.open(), pymupdf.Font("cjk")
+    words = ["field", "charge", "force", "point", "mass", "law", "theorem", "function", "limit", "integral"]
+    document = pymupdf.open()
     for number in range(pages):
-        page = document.new_page()
-        writer = pymupdf.TextWriter(page.rect)
-        for line in range(52):
-            text = " ".join(chance.choice(words) for _ in range(13))
-            writer.append((50, 60 + 14 * line), f"{text} {number}", font=font, fontsize=9)
-        writer.write_text(page)
-    document.subset_fonts()
+        lines = [" ".join(chance.choice(words) for _ in range(13)) + f" {number}" for _ in range(52)]
+        document.new_page().insert_text((50, 60), lines, fontsize=9, lineheight=1.5)
     document.save(path, deflate=True)
+    document.close()
 
 
 def _parse_and_measure(path: Path, writer: multiprocessing.connection.Connection) -> None:

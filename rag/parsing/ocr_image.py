@@ -10,6 +10,7 @@ import numpy.typing as npt
 Grey = npt.NDArray[np.uint8]
 _STEEPEST = 6.0
 _LEAST_TURN = 0.2
+_EVEN = 0.85
 
 
 def prepared(picture: Grey, *, binarise: bool = True, deskew: bool = True) -> tuple[Grey, float]:
@@ -41,13 +42,16 @@ def black_and_white(picture: Grey) -> Grey:
 
 
 def evenly_lit(picture: Grey) -> Grey:
-    """Divide a picture by its paper: the brightest tone around each place, smoothed."""
+    """Divide a picture by its paper, the brightest tone around each place, smoothed; one evenly lit stays as it is."""
     from PIL import Image, ImageFilter
 
     height, width = picture.shape
     small = Image.fromarray(picture).resize((max(width // 8, 1), max(height // 8, 1)), Image.Resampling.BOX)
-    paper = small.filter(ImageFilter.MaxFilter(9)).filter(ImageFilter.GaussianBlur(6)).resize((width, height))
-    shade = np.maximum(np.asarray(paper, dtype=np.float32), 1.0)
+    paper = small.filter(ImageFilter.MaxFilter(9)).filter(ImageFilter.GaussianBlur(6))
+    dark, bright = np.percentile(np.asarray(paper), (5, 95))
+    if dark > _EVEN * bright:
+        return picture
+    shade = np.maximum(np.asarray(paper.resize((width, height)), dtype=np.float32), 1.0)
     return np.clip(picture / shade * 255.0, 0, 255).astype(np.uint8)
 
 
