@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import threading
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from html import unescape
@@ -252,6 +253,23 @@ def test_stop_keeps_what_was_written_and_says_that_it_is_cut_off(optics: FakeLib
     go_on.set()
 
 
+def test_stop_is_obeyed_at_once_while_passages_are_still_looked_for(optics: FakeLibrary) -> None:
+    go_on, answer = threading.Event(), optics.ask
+
+    def waiting(question: str, **how: object) -> Reply:
+        go_on.wait(20)
+        return answer(question, **how)  # type: ignore[arg-type]
+
+    optics.ask = waiting  # type: ignore[method-assign,assignment]
+    at = start()
+    at.chat_input[0].set_value("Кто описал преломление света?").run()
+    at = press(at, "Stop")
+    assert "Stopped before anything was found." in seen(at)
+    assert not [button for button in at.button if button.label == "Stop"]
+    go_on.set()
+    assert "Stopped: the answer is not complete." in seen(settle(at))
+
+
 def test_an_answer_goes_on_while_another_page_is_looked_at(optics: FakeLibrary) -> None:
     go_on = slow(optics)
     at = start()
@@ -489,6 +507,24 @@ def test_a_locked_data_folder_gets_one_sentence_and_a_way_on(library: FakeLibrar
     assert "Konspekt is already running with the data folder /data." in seen(at)
     opened.open_with(lambda paths: library)  # type: ignore[arg-type,return-value]
     assert "Ask your own notes" in seen(press(at, "Try again"))
+
+
+def test_a_data_folder_that_cannot_be_used_gets_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("KONSPEKT_NOTES", str(tmp_path))
+    monkeypatch.setenv("KONSPEKT_DATA", str(tmp_path / "file" / "data"))
+    opened.open_with(None)
+    page = seen(start())
+    assert f"Cannot write to the folder {tmp_path}/file/data" in page
+    assert "Choose another folder or change its permissions." in page
+
+
+def test_the_app_listens_on_this_machine_only_and_reports_to_nobody() -> None:
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert config["server"]["address"] == "127.0.0.1"
+    assert config["server"]["allowedHosts"] == ["localhost", "127.0.0.1"]
+    assert config["browser"]["gatherUsageStats"] is False
+    assert config["client"]["toolbarMode"] == "minimal"
 
 
 def test_a_page_that_fails_says_so_without_a_traceback(optics: FakeLibrary, caplog: pytest.LogCaptureFixture) -> None:

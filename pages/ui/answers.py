@@ -31,18 +31,20 @@ _NOT_FOUND = "(?)"
 
 
 def answer_view(library: Library, turn: Turn, key: str, drawn: tuple[bool, bool]) -> None:
-    """Draw an answer as far as it has come; `drawn` is what the rest of the page knows: (passages there, finished)."""
-    reply, finished = turn.reply, turn.finished.is_set()
-    if (reply is not None, finished) != drawn:
+    """Draw an answer as far as it has come; `drawn` is what the rest of the page knows: (passages there, ended)."""
+    reply, ended = turn.reply, turn.ended
+    if (reply is not None, ended) != drawn:
         st.rerun()
-    if reply is None:
+    if reply is None and ended:
+        notice("careful", _("Stopped before anything was found."))
+    elif reply is None:
         _searching(library)
     else:
         answer = reply.answer
         st.html(f'<div class="k-answer" aria-live="polite">{answer_html(answer, reply.result, key)}</div>')
-        if not finished:
+        if not ended:
             st.caption(_stage_text(answer))
-    if not finished:
+    if not ended:
         st.button(_("Stop"), key=f"stop-{key}", icon=":material/stop_circle:", on_click=turn.stop)
     elif reply is not None:
         _about(library, reply.answer, reply.result)

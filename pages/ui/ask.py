@@ -139,7 +139,7 @@ def _turn(library: Library, turn: Turn, key: str, title: bool = True) -> None:
         return
     left, right = st.columns([5, 6], gap="large")
     with left, st.container(key=f"answer-{key}"):
-        beat = None if turn.finished.is_set() else 0.4
+        beat = None if turn.ended else 0.4
         st.fragment(run_every=beat, key=f"answer-{key}")(answer_view)(library, turn, key, _stage(turn))
     with right:
         if turn.reply is not None and turn.reply.result.hits:
@@ -150,4 +150,4 @@ def _turn(library: Library, turn: Turn, key: str, title: bool = True) -> None:
 
 
 def _stage(turn: Turn) -> tuple[bool, bool]:
-    return turn.reply is not None, turn.finished.is_set()
+    return turn.reply is not None, turn.ended

@@ -14,8 +14,8 @@ from rag.errors import KonspektError
 from rag.messages import Message, msg
 
 if TYPE_CHECKING:
-    from rag.llm import PullProgress
-    from rag.streams import ClosableStream
+    from rag.chat.ollama_chat import PullProgress
+    from rag.chat.streams import ClosableStream
 
 SUGGESTED = "qwen3:4b"
 
@@ -24,7 +24,7 @@ class Download:
     """One model on its way. Written by its own thread, read by the pages."""
 
     def __init__(self, url: str, model: str) -> None:
-        from rag.llm import pull_model
+        from rag.chat.ollama_chat import pull_model
 
         self.model = model
         self.progress: PullProgress | None = None

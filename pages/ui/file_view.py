@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from rag.library import Library
 
 _SHOWN = 20
+_SHOW_CHOSEN = """<script>
+setTimeout(() => document.querySelector('[class*="st-key-chosen-"]')?.scrollIntoView({ block: "nearest" }), 300);
+</script>"""
 
 
 def choose_file(library: Library) -> FileStatus | None:
@@ -80,6 +83,7 @@ def _passages(file: FileStatus, chunks: list[Chunk], chosen: Chunk | None) -> No
     if chosen and st.session_state.get("_listed-chunk") != chosen.id:
         st.session_state["_listed-chunk"] = chosen.id
         st.session_state[key] = chunks.index(chosen) // _SHOWN + 1
+        st.html(_SHOW_CHOSEN, unsafe_allow_javascript=True)
     st.caption(ngettext("{n} passage", "{n} passages", len(chunks)))
     part = st.pagination(pages, key=key) if pages > 1 else 1
     for chunk in chunks[(part - 1) * _SHOWN : part * _SHOWN]:

@@ -46,6 +46,11 @@ class Turn:
         if self.reply is not None:
             self.reply.stop()
 
+    @property
+    def ended(self) -> bool:
+        """Whether there is nothing to wait for: it is complete, or was stopped while passages were still looked for."""
+        return self.finished.is_set() or (self.stopped and self.reply is None)
+
     def _work(self, library: Library, history: tuple[tuple[str, str], ...]) -> None:
         try:
             reply = library.ask(
