@@ -23,7 +23,7 @@ from rag.answering import Reply, answer
 from rag.answering.numerals import numbers
 from rag.answering.phrases import language_fits
 from rag.answering.reply import UNSUPPORTED
-from rag.llm import OllamaChat
+from rag.chat.ollama_chat import OllamaChat
 from rag.types import Chunk, Hit, SearchResult
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))

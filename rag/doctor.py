@@ -7,8 +7,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from rag.chat.ollama_chat import list_models
 from rag.errors import ChatError, StoreError
-from rag.llm import list_models
 from rag.messages import msg
 from rag.models.embedding import embedder_available
 from rag.settings import Paths, Settings

@@ -14,8 +14,9 @@ from typing import Any, BinaryIO, Self
 from filelock import FileLock, Timeout
 
 from rag.answering import answer
+from rag.answering.prompts import standalone
 from rag.answering.reply import Reply
-from rag.chat_models import chat_models, load_chat
+from rag.chat.choosing import chat_models, load_chat
 from rag.doctor import doctor
 from rag.errors import KonspektError, QuestionError, SettingsError, StoreError
 from rag.evaluation import evaluate
@@ -176,8 +177,9 @@ class Library:
         filters: Filters | None = None,
         history: Sequence[tuple[str, str]] = (),
     ) -> Reply:
-        """Search and answer. The passages are there at once, the text streams as the reply is iterated."""
-        result = self.search(question, k, filters=filters)
+        """Search and answer. The passages are there at once, the text streams as the reply is iterated.
+        `history` are earlier questions and answers; they count only where the question refers back."""
+        result = self.search(standalone(question, history), k, filters=filters)
         chat = load_chat(self._settings) if use_llm and not self._settings.quotes_only else None
         return answer(result, question, chat=chat, embedder=self._shelf.load().embedder, history=history)
 

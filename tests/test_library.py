@@ -271,3 +271,11 @@ def test_sentences_are_read_ahead_of_questions_and_forgotten_with_their_notes(
         library.sync()
         assert kept.execute(count).fetchone() == (2,)
         kept.close()
+
+
+def test_a_question_that_refers_back_is_looked_up_with_the_one_before(library: Library) -> None:
+    write(library, "a.md", OPTICS)
+    write(library, "b.md", "# Акустика\n\nСкорость звука в воде равна 1500 м/с.")
+    library.sync()
+    history = [("Чему равна скорость звука в воде?", "1500 м/с")]
+    assert library.ask("А у неё самой?", history=history).result.hits[0].chunk.path == "b.md"

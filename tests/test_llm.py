@@ -9,9 +9,9 @@ import pytest
 from ollama_server import Behaviour, OllamaServer, closed_port
 
 from rag.answering import answer
+from rag.chat.ollama_chat import OllamaChat, Timeouts, full_name, list_models, pull_model
+from rag.chat.openai_chat import OpenAIChat
 from rag.errors import ChatError
-from rag.llm import OllamaChat, Timeouts, full_name, list_models, pull_model
-from rag.openai_chat import OpenAIChat
 from rag.protocols import ChatPiece
 from rag.types import Chunk, Hit, SearchResult
 

@@ -14,7 +14,7 @@ from ollama_server import Behaviour, OllamaServer, small_model
 from rag.answering import Reply, answer
 from rag.answering.phrases import language_fits
 from rag.answering.reply import UNSUPPORTED
-from rag.llm import OllamaChat
+from rag.chat.ollama_chat import OllamaChat
 from rag.types import Chunk, Hit, SearchResult
 
 PASSAGES = (

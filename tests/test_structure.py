@@ -22,7 +22,7 @@ OWNERS = {
     "unstructured": ("rag/parsing/",),
     "torch": ("rag/models/",),
     "sentence_transformers": ("rag/models/",),
-    "ollama": ("rag/models/", "rag/answering/"),
+    "ollama": ("rag/models/", "rag/chat/"),
     "watchdog": ("rag/syncing/watching.py",),
     "rank_bm25": ("rag/retrieval/",),
 }

@@ -108,7 +108,7 @@ class Retriever:
         reranked = self._judge(question, kept, chunks) if rerank and self._reranker else {}
         if reranked:
             kept = in_order([replace(c, score=_with_rerank(c, reranked)) for c in kept])
-        seen = self._evidence(asked, vector, kept[:3], found) if kept else None
+        seen = self._evidence(asked, vector, kept[:3], found, chunks[kept[0].chunk_id].text) if kept else None
         return _Ranking(kept, chunks, same_in, reranked, seen, confidence(seen, mode) if seen else 0.0)
 
     def _find(
@@ -136,13 +136,15 @@ class Retriever:
         texts = [passage_text(chunks[i]) for i in ids]
         return dict(zip(ids, self._reranker.scores(question, texts), strict=True))
 
-    def _evidence(self, asked: Asked, vector: Vectors | None, best: Sequence[Candidate], found: Found) -> Evidence:
+    def _evidence(
+        self, asked: Asked, vector: Vectors | None, best: Sequence[Candidate], found: Found, text: str
+    ) -> Evidence:
         """Weigh the first of the best candidates; all of them are asked for the question's names and numbers."""
         first = best[0]
         cosine = first.dense if first.dense is not None else (found.floor if found.dense else None)
         known = None if vector is None else self._background.get(self._store, self._keywords)
         strength = (first.keyword or 0.0) / (2 * found.ideal) if found.ideal else 0.0
-        same_script = _same_script(asked.text, self._chunks([first.chunk_id])[first.chunk_id].text)
+        same_script = _same_script(asked.text, text)
         seen = evidence(cosine, vector, known)
         return replace(
             seen,

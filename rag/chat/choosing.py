@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from rag.chat.ollama_chat import OllamaChat, list_models
+from rag.chat.openai_chat import OpenAIChat
 from rag.errors import ChatError
-from rag.llm import OllamaChat, list_models
-from rag.openai_chat import OpenAIChat
 from rag.protocols import ChatModel
 from rag.settings import Settings
 

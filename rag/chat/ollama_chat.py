@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rag.chat.streams import ClosableStream
 from rag.errors import ChatError
 from rag.messages import Message, msg
 from rag.protocols import ChatPiece
-from rag.streams import ClosableStream
 
 if TYPE_CHECKING:
     import ollama

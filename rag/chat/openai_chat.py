@@ -7,11 +7,11 @@ import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rag.chat.ollama_chat import DEFAULT_CONTEXT, SEED, Timeouts, broken_off, silent
+from rag.chat.streams import ClosableStream
 from rag.errors import ChatError
-from rag.llm import DEFAULT_CONTEXT, SEED, Timeouts, broken_off, silent
 from rag.messages import msg
 from rag.protocols import ChatPiece
-from rag.streams import ClosableStream
 
 if TYPE_CHECKING:
     import httpx
