@@ -109,8 +109,12 @@ def app(tmp_path_factory: pytest.TempPathFactory, models: Path) -> Iterator[App]
             assert eventually(lambda: answers(f"{url}/_stcore/health"), 120), (folder / "log.txt").read_text()
             yield App(url, folder / "notes", folder / "log.txt", ollama)
         finally:
-            server.terminate()
-            server.wait(30)
+            stop(server)
+
+
+def stop(server: subprocess.Popen[bytes]) -> None:
+    server.terminate()
+    server.wait(30)
 
 
 def answers(url: str) -> bool:
@@ -389,5 +393,10 @@ def test_a_second_app_on_the_same_data_folder_says_what_to_do(app: App, browser:
             page.goto(f"http://127.0.0.1:{port}")
             page.get_by_text("Konspekt is already running with the data folder").wait_for()
             assert page.get_by_text("Traceback").count() == 0
+            stop(second)
+            dialog = page.get_by_role("dialog")
+            dialog.wait_for()
+            told = dialog.locator("h2").evaluate("title => getComputedStyle(title, '::after').content")
+            assert told == '"Konspekt is not running"'
         finally:
             second.terminate()

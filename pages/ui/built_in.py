@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pages.ui.language import _
 
+_LOST = '[role="dialog"]:not(:has([data-testid]))'  # all our own dialogs hold elements with such names
 _DROP = '[data-testid="stFileUploaderDropzone"]'
 
 
@@ -17,12 +18,17 @@ def own_words() -> str:
             _("Drop files and folders here"),
         ),
         _say(f"{_DROP} > div:not([data-testid]) > span", _("Let go to add them")),
+        _say(f"{_LOST} h2", _("Konspekt is not running"), "1.3rem"),
+        _say(
+            f"{_LOST} > div > div",
+            _("Start it again as you did before: this page then goes on by itself."),
+        ),
     ]
     return "".join(rules)
 
 
-def _say(selector: str, text: str) -> str:
+def _say(selector: str, text: str, size: str = ".93rem") -> str:
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
     return (
-        f'{selector} {{ font-size: 0 !important; }} {selector}::after {{ content: "{quoted}"; font-size: .93rem; }}\n'
+        f'{selector} {{ font-size: 0 !important; }} {selector}::after {{ content: "{quoted}"; font-size: {size}; }}\n'
     )

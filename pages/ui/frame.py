@@ -35,7 +35,7 @@ def frame(title: str, heading: bool = True) -> Iterator[Library]:
     st.set_page_config(page_title="Konspekt", page_icon=_ICON, layout="wide")
     library = _library_or_stop()
     choose_language(library.settings.language)
-    st.html(f"<style>{_STYLE.read_text(encoding='utf-8')}{own_words()}</style>")
+    _style()
     with st.sidebar:
         _menu(library)
     if heading:
@@ -54,12 +54,16 @@ def is_busy(status: IndexStatus) -> bool:
     return bool(status.queued or status.active or status.rebuilding is not None or status.model == "loading")
 
 
+def _style() -> None:
+    st.html(f"<style>{_STYLE.read_text(encoding='utf-8')}{own_words()}</style>")
+
+
 def _library_or_stop() -> Library:
     try:
         return shared_library()
     except KonspektError as error:
         choose_language("")
-        st.html(f"<style>{_STYLE.read_text(encoding='utf-8')}</style>")
+        _style()
         st.header(_("Konspekt cannot start"), anchor=False)
         show_error(error)
         st.button(_("Try again"), key="try-again", type="primary")
