@@ -13,7 +13,7 @@ _NEAR_DUPLICATE = 0.9
 _COMPARED = 20
 _TURNING = frozenset({"не", "ни", "нет", "без", "not", "no", "never", "without"})
 # How much a passage's score loses for each better one of the same section, and of the same file.
-_SAME_SECTION = 0.04
+_SAME_SECTION = 0.02
 
 
 def distinct(

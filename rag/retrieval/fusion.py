@@ -9,7 +9,7 @@ from rag.retrieval.keywords import Match
 from rag.types import Mode
 
 # Measured, see bench/RESULTS.md: near the best on every library tried, in one language or across two.
-DENSE_WEIGHT = 0.55
+DENSE_WEIGHT = 0.5
 # BM25+ gives a passage about 2 idf for a word that stands in it once or twice: the scale on which a passage that
 # holds the whole question comes near 1, and one that shares a stray word with it stays near 0.
 _IDF_SCALE = 2.0

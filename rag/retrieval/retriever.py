@@ -30,7 +30,7 @@ _RERANKED = 30
 _RERANK_WEIGHT = 0.5
 # Candidates of each path from the files that the question names, and what a passage gains by standing in one.
 _NAMED = 40
-NAMED_LIFT = 0.2
+NAMED_LIFT = 0.1
 # The background is learnt anew when the library has grown or shrunk by more than this share.
 _DRIFT = 0.1
 
