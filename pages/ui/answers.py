@@ -27,7 +27,7 @@ _TITLE = re.compile(r"#{1,6}\s+")
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 _CODE = re.compile(r"`([^`]+)`")
 _NUMBER = re.compile(r"\[(\d{1,2})\]")
-_NOT_FOUND = "(?)"
+_NOT_FOUND = " (?)"
 
 
 def answer_view(library: Library, turn: Turn, key: str, drawn: tuple[bool, bool]) -> None:
