@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 from rag.parsing.layout import Fragment, Piece, Rule, union
 from rag.parsing.pdf_lines import inline_text
 from rag.types import BBox
@@ -25,13 +27,37 @@ def with_formulas(fragments: Sequence[Fragment], rules: Sequence[Rule], width: f
     `width` is the page's; longer rules than 60 % of it are borders.
     """
     bars = sorted((r for r in rules if r.horizontal and r.length <= _LONGEST_BAR * width), key=lambda r: r.length)
-    if len(bars) > _MOST_BARS:
+    if not bars or not fragments or len(bars) > _MOST_BARS:
         return list(fragments)
     result = [_root_at_its_bar(fragment, bars) for fragment in fragments]
-    for bar in bars:
-        if not _as_fraction(result, bar):
-            _as_overline(result, bar)
+    near = _Near(result, bars)
+    for k, bar in enumerate(bars):
+        if _as_fraction(result, near.beside(k), bar):
+            near = _Near(result, bars)
+        else:
+            _as_overline(result, near.across(k), bar)
     return result
+
+
+class _Near:
+    """Which fragments stand at which bars: compared all with all at once, as a page may have hundreds of both."""
+
+    def __init__(self, fragments: Sequence[Fragment], bars: Sequence[Rule]) -> None:
+        x0, y0, x1, y1, base, size = np.array([(*f.bbox, f.base, f.size) for f in fragments]).T
+        left, top, right, bottom = np.array([(b.x0, b.y0, b.x1, b.y1) for b in bars]).T[:, :, None]
+        height = base - bottom
+        self._beside = (left - 2 <= x0) & (x1 <= right + 2) & (np.abs((y0 + y1) / 2 - top) < 3 * size)
+        self._across = (x0 - 2 <= left) & (right <= x1 + 2) & (0.45 * size <= height) & (height <= 1.25 * size)
+
+    def beside(self, bar: int) -> list[int]:
+        """Return the fragments within a bar's ends that may be parts of its fraction."""
+        found: list[int] = np.flatnonzero(self._beside[bar]).tolist()
+        return found
+
+    def across(self, bar: int) -> list[int]:
+        """Return the fragments a bar may be drawn over."""
+        found: list[int] = np.flatnonzero(self._across[bar]).tolist()
+        return found
 
 
 def _root_at_its_bar(fragment: Fragment, bars: Sequence[Rule]) -> Fragment:
@@ -47,15 +73,8 @@ def _root_at_its_bar(fragment: Fragment, bars: Sequence[Rule]) -> Fragment:
     return Fragment(fragment.pieces, (x0, top, x1, top + 1.1 * size), top + 0.8 * size, size)
 
 
-def _as_fraction(fragments: list[Fragment], bar: Rule) -> bool:
+def _as_fraction(fragments: list[Fragment], inside: list[int], bar: Rule) -> bool:
     """Replace the parts of one fraction in place; tell whether there was one."""
-    inside = [
-        i
-        for i, f in enumerate(fragments)
-        if bar.x0 - 2 <= f.bbox[0]
-        and f.bbox[2] <= bar.x1 + 2
-        and abs((f.bbox[1] + f.bbox[3]) / 2 - bar.y0) < 3 * f.size
-    ]
     over = _nearest([i for i in inside if _middle(fragments[i]) < bar.y0], fragments, bar, -1)
     under = _nearest([i for i in inside if _middle(fragments[i]) > bar.y0], fragments, bar, 1)
     if not over or not under or not _fits(over, under, fragments, bar):
@@ -115,12 +134,9 @@ def _is_prose(side: list[int], fragments: list[Fragment]) -> bool:
     return any(_WORD.search(piece.text) for i in side for piece in fragments[i].pieces if not piece.math)
 
 
-def _as_overline(fragments: list[Fragment], bar: Rule) -> None:
-    for i, fragment in enumerate(fragments):
-        if not (fragment.bbox[0] - 2 <= bar.x0 and bar.x1 <= fragment.bbox[2] + 2):
-            continue
-        if not 0.45 * fragment.size <= fragment.base - bar.y1 <= 1.25 * fragment.size:
-            continue
+def _as_overline(fragments: list[Fragment], under: list[int], bar: Rule) -> None:
+    for i in under:
+        fragment = fragments[i]
         for k, piece in enumerate(fragment.pieces):
             marked = _overlined(piece, bar, fragment.pieces[k - 1].text if k else _text_before(fragments, i))
             if marked:

@@ -25,7 +25,7 @@ def words_of(texts: Iterable[str]) -> set[str]:
     cut = False
     for text in texts:
         found = _WORD.findall(text)
-        begin, cut = int(cut), bool(_TAIL.search(text))
+        begin, cut = int(cut), bool(_cut_word(text))
         words.update(word.casefold() for word in found[begin : len(found) - cut])
     return words
 
@@ -35,7 +35,7 @@ def join(before: str, after: str, known: Collection[str]) -> tuple[str, str]:
 
     `known` are the document's words: a compound found there keeps its hyphen, a word found there loses it.
     """
-    tail, head = _TAIL.search(before), _HEAD.match(after)
+    tail, head = _cut_word(before), _HEAD.match(after)
     if not tail or not head:
         return before.rstrip("\u00ad"), " "
     left, right = tail.group(1).casefold(), head.group().casefold()
@@ -43,6 +43,11 @@ def join(before: str, after: str, known: Collection[str]) -> tuple[str, str]:
         return before, " "
     keeps = not before.endswith("\u00ad") and _keeps_hyphen(left, right, head.group()[0].islower(), known)
     return (before if keeps else before[:-1]), ""
+
+
+def _cut_word(text: str) -> re.Match[str] | None:
+    """Find the beginning of a word cut at the text's end. Only the last word is looked at: `text` may be long."""
+    return _TAIL.search(text.rsplit(None, 1)[-1]) if text[-1:] in HYPHENS and text.strip() else None
 
 
 def _keeps_hyphen(left: str, right: str, lower: bool, known: Collection[str]) -> bool:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from rag.parsing.hyphens import HYPHENS, join
 from rag.parsing.layout import Column, Line, PageLayout, turned, union
+from rag.parsing.pdf_measure import Measure
 from rag.parsing.table_cells import FoundTable
 from rag.parsing.topics import with_topics
 from rag.types import BBox, Block, BlockKind, Region
@@ -42,6 +41,7 @@ class BlockBuilder:
         self._open = _Open()
         self._late: list[Block] = []
         self._boxes: dict[int, BBox] = {}
+        self._measures: dict[int, Measure] = {}
         self._leads: dict[int, str] = {}
         self.blocks: list[Block] = []
 
@@ -101,21 +101,26 @@ class BlockBuilder:
         if self._open.kind == "heading" or self._differs(last, line):
             return True
         cut = last.text[-1:] in HYPHENS and line.text[:1].islower()
-        full = _is_full(last, line, self._open.column or column)
         ended = bool(_END.search(last.text))
+        measure = self._measure(self._open.column or column)
         if last.page != line.page or self._open.column is not column:
             plain = line.text[:1].islower() or (len(last.text) >= 40 and not line.math and not last.math)
-            goes_on = full and plain and len(last.text) >= 25 and not ended
+            goes_on = plain and len(last.text) >= 25 and not ended and measure.is_full(last, line)
             return line.mono or not (cut or goes_on)
         if line.mono:
             return False
-        if line.base - last.base > 1.45 * _pitch(column, last) or line.base < last.base - 2:
+        if line.base - last.base > 1.45 * measure.pitch(last.size) or line.base < last.base - 2:
             return True
         long = last.x1 - last.x0 > 0.55 * (column.right - column.left) and not last.math
         if cut or (long and line.text[:1].islower() and not ended):
             return False
-        titled = (_ITEM.match(line.text) and not full) or _DEFINITION.match(line.text)
-        return bool(titled) or not full or (ended and self._is_indented(last, line, column))
+        titled = _DEFINITION.match(line.text)
+        return bool(titled) or not measure.is_full(last, line) or (ended and self._is_indented(last, line, column))
+
+    def _measure(self, column: Column) -> Measure:
+        if id(column) not in self._measures:
+            self._measures[id(column)] = Measure(column)
+        return self._measures[id(column)]
 
     def _differs(self, last: Line, line: Line) -> bool:
         """Tell whether a line's look or mark alone makes it begin a block."""
@@ -205,31 +210,6 @@ def _kind(line: Line) -> BlockKind:
 
 def _near(last: Line, line: Line) -> bool:
     return 0 < line.base - last.base < 2.0 * last.size
-
-
-def _is_full(last: Line, line: Line, column: Column) -> bool:
-    """Tell whether the line was broken for want of room: the next line's first word would not have fitted.
-
-    In justified text a line that ends before the others ended on purpose, unless its sentence goes on.
-    """
-    if any(abs(x.x1 - last.x1) < 2.5 and 0 < abs(x.base - last.base) < 2.2 * last.size for x in column.lines):
-        return True
-    near = [x.x1 for x in column.lines if x.page == last.page and abs(x.base - last.base) < 12 * last.size]
-    right = max(near, default=column.right)
-    edge = Counter(round(x1) for x1 in near).most_common(1)
-    justified = bool(edge) and edge[0][1] >= max(3, 0.4 * len(near)) and edge[0][0] > right - 4
-    if justified and last.x1 < edge[0][0] - 1.6 and not line.text[:1].islower():
-        return False
-    first = line.text.split(" ", 1)[0]
-    word = (line.x1 - line.x0) * (len(first) + 1) / max(len(line.text), 1)
-    return last.x1 + word > right - 0.5 * last.size
-
-
-def _pitch(column: Column, line: Line) -> float:
-    """The usual step between lines of this size in the column."""
-    lines = [x for x in column.lines if abs(x.size - line.size) < 0.6]
-    steps = sorted(b.base - a.base for a, b in pairwise(lines) if 0.5 * a.size < b.base - a.base < 3 * a.size)
-    return steps[len(steps) // 3] if steps else 1.35 * line.size
 
 
 def _footnotes(column: Column, body: float, taken: Collection[int]) -> tuple[list[Line], list[Line]]:

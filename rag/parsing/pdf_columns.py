@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from rag.parsing.layout import Fragment, union
 from rag.types import BBox
@@ -26,9 +28,10 @@ class _Item:
     letters: int
     wall: BBox | None
 
-    def crosses(self, gutter: float) -> bool:
-        x0, x1 = (self.wall[0], self.wall[2]) if self.wall else (self.x0, self.x1)
-        return x0 < gutter + 3 and x1 > gutter - 3
+    @property
+    def sides(self) -> tuple[float, float]:
+        """Left and right, between which no gutter may run."""
+        return (self.wall[0], self.wall[2]) if self.wall else (self.x0, self.x1)
 
 
 def reading_order(fragments: Sequence[Fragment], walls: Sequence[BBox] = ()) -> list[list[Fragment]]:
@@ -70,28 +73,39 @@ def _widest_gutter(items: list[_Item]) -> tuple[float, float, float] | None:
     by_height = sorted(items, key=lambda f: f.middle)
     best: tuple[float, float, float, float] | None = None
     seen: set[tuple[int, int, int]] = set()
-    for k in range(int((x1 - x0) * 0.7 / _STEP)):
-        gutter = x0 + 0.15 * (x1 - x0) + k * _STEP
-        for first, run in _runs(by_height, gutter):
-            left = [f for f in run if f.x1 <= gutter]
-            if (first, len(run), len(left)) in seen or min(len(left), len(run) - len(left)) < _LEAST_ROWS:
-                continue
-            seen.add((first, len(run), len(left)))
-            score = _score(left, [f for f in run if f.x1 > gutter], x1 - x0)
-            if score and (not best or score > best[0]):
-                best = score, gutter, run[0].middle, run[-1].middle
+    gutters = [x0 + 0.15 * (x1 - x0) + k * _STEP for k in range(int((x1 - x0) * 0.7 / _STEP))]
+    for k, first, last, on_left in _runs(by_height, gutters):
+        if (first, last, on_left) in seen:
+            continue
+        seen.add((first, last, on_left))
+        run, gutter = by_height[first:last], gutters[k]
+        score = _score([f for f in run if f.x1 <= gutter], [f for f in run if f.x1 > gutter], x1 - x0)
+        if score and (not best or score > best[0]):
+            best = score, gutter, run[0].middle, run[-1].middle
     return best[1:] if best else None
 
 
-def _runs(by_height: list[_Item], gutter: float) -> list[tuple[int, list[_Item]]]:
-    """Part the fragments, top to bottom, where one crosses the gutter; with each part's first index."""
-    runs: list[tuple[int, list[_Item]]] = []
-    start = 0
-    for i in [*(i for i, f in enumerate(by_height) if f.crosses(gutter)), len(by_height)]:
-        if i - start >= 2 * _LEAST_ROWS:
-            runs.append((start, by_height[start:i]))
-        start = i + 1
-    return runs
+def _runs(by_height: list[_Item], gutters: list[float]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the runs of fragments, top to bottom, that do not cross a gutter and have enough on both its sides.
+
+    Each is the gutter's index, the run's first index and the one past its last, and how many stand left of the gutter.
+    All gutters are looked at in one array: a row a gutter, a place a fragment, and one more that ends the row.
+    """
+    at = np.array(gutters).reshape(-1, 1)
+    starts, ends = np.array([f.sides for f in by_height]).T
+    places = len(by_height) + 1
+    crossed = np.ones((len(gutters), places), bool)
+    crossed[:, :-1] = (starts < at + 3) & (ends > at - 3)
+    left = np.zeros((len(gutters), places + 1), int)  # how many stand left of the gutter before each place
+    np.cumsum(np.array([f.x1 for f in by_height]) <= at, axis=1, out=left[:, 1:-1])
+    stops = np.flatnonzero(crossed)
+    firsts = np.concatenate(([0], stops[:-1] + 1))
+    long = stops - firsts >= 2 * _LEAST_ROWS
+    for first, stop in zip(firsts[long].tolist(), stops[long].tolist(), strict=True):
+        k, a, b = first // places, first % places, stop % places
+        on_left = int(left[k, b] - left[k, a])
+        if min(on_left, b - a - on_left) >= _LEAST_ROWS:
+            yield k, a, b, on_left
 
 
 def _score(left: list[_Item], right: list[_Item], width: float) -> float:

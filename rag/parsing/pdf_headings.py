@@ -66,24 +66,27 @@ def folded(text: str) -> str:
 
 def _from_outline(pages: Sequence[PageLayout], outline: Sequence[OutlineEntry]) -> dict[int, int]:
     by_number = {page.number: page for page in pages}
+    spelt: dict[int, list[tuple[Line, str]]] = {}
     found: dict[int, int] = {}
     for entry in outline:
         page, title = by_number.get(entry.page), folded(entry.title)
         if not page or not title:
             continue
-        lines = page.lines
-        for i, line in enumerate(lines):
-            if id(line) not in found and (taken := _spelt(lines, i, title)):
-                found.update((id(x), entry.level) for x in lines[i : i + taken])
+        if page.number not in spelt:
+            spelt[page.number] = [(line, folded(line.text)) for line in page.lines]
+        lines = spelt[page.number]
+        for i, (line, _) in enumerate(lines):
+            if id(line) not in found and (taken := _spelt([text for _, text in lines[i : i + 4]], title)):
+                found.update((id(x), entry.level) for x, _ in lines[i : i + taken])
                 break
     return found
 
 
-def _spelt(lines: list[Line], start: int, title: str) -> int:
-    """Return how many lines from `start` on spell the title; 0 where they do not. Formulas may be missing in it."""
+def _spelt(lines: Sequence[str], title: str) -> int:
+    """Return how many of the (folded) lines spell the title; 0 where they do not. Formulas may be missing in it."""
     text, like = "", 0
-    for count in range(1, min(5, len(lines) - start + 1)):
-        text += folded(lines[start + count - 1].text)
+    for count, line in enumerate(lines, start=1):
+        text += line
         if text == title:
             return count
         if text and not like and title.startswith(text[:12]) and _alike(text, title):

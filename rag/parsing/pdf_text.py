@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from rag.parsing.glyphs import EXTENSION_FONT, MATH_FONT, clean
@@ -77,12 +78,13 @@ def _blocks(page: Any) -> list[dict[str, Any]]:
 
     flags = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_COLLECT_VECTORS
     flags |= pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
-    blocks: list[dict[str, Any]] = page.get_text("dict", flags=flags)["blocks"]
+    read = page.get_textpage(flags=flags)
+    blocks: list[dict[str, Any]] = page.get_text("dict", flags=flags, textpage=read)["blocks"]
     spans = [span for block in blocks if block["type"] == 0 for line in block["lines"] for span in line["spans"]]
     if any(MATH_FONT.search(font) for font in {span["font"] for span in spans}) or any(
         _WIDE_GAP.search(span["text"].strip()) for span in spans
     ):
-        exact: list[dict[str, Any]] = page.get_text("rawdict", flags=flags)["blocks"]
+        exact: list[dict[str, Any]] = page.get_text("rawdict", flags=flags, textpage=read)["blocks"]
         for block in exact:
             for line in block.get("lines", ()):
                 for span in line["spans"]:
@@ -138,15 +140,14 @@ def _is_arrow(piece: Piece) -> bool:
 
 def _pieces(span: dict[str, Any], turns: int, page: tuple[float, float]) -> Iterator[Piece]:
     """Return the span as a piece, or as several where runs of spaces part it into columns."""
-    font = span["font"].split("+")[-1]
+    font, bold_name, math, extension = _font(span["font"])
     first = next((char for char in span.get("chars", ()) if char["c"].strip()), span)  # a space may stand lower
     x, y = first["origin"]
     base = turned((x, y, x, y), *page, turns)[3]
     flags, size = span["flags"], span["size"]
-    bold = bool(flags & _BOLD) or bool(_BOLD_NAME.search(font))
-    math = bool(MATH_FONT.search(font))
+    bold = bold_name or bool(flags & _BOLD)
     rise, fall = min(span["ascender"], 1.0), max(span["descender"], -0.4)
-    if EXTENSION_FONT.match(font):  # its glyphs hang from the baseline, about the line's middle
+    if extension:  # its glyphs hang from the baseline, about the line's middle
         base, rise, fall = base + size, 1.0, -0.4
     for raw, box in _stretches(span):
         text = clean(raw, font)
@@ -156,6 +157,13 @@ def _pieces(span: dict[str, Any], turns: int, page: tuple[float, float]) -> Iter
             x0, _, x1, _ = turned(box, *page, turns)
             seen = (x0, base - rise * size, x1, base - fall * size)
             yield Piece(text, seen, base, size, bold, bool(flags & _ITALIC), bool(flags & _MONO), math)
+
+
+@lru_cache(maxsize=1000)
+def _font(name: str) -> tuple[str, bool, bool, bool]:
+    """Return a font's name without its subset's prefix, and whether it is bold, a formula's, one of tall signs."""
+    name = name.rsplit("+", maxsplit=1)[-1]
+    return name, bool(_BOLD_NAME.search(name)), bool(MATH_FONT.search(name)), bool(EXTENSION_FONT.match(name))
 
 
 def _stretches(span: dict[str, Any]) -> Iterator[tuple[str, BBox]]:
@@ -205,14 +213,13 @@ def _as_fragment(pieces: list[Piece]) -> Iterator[Fragment]:
 
 def _without_doubles(fragments: list[Fragment]) -> Iterator[Fragment]:
     """Leave out text drawn a second time, a hair aside, to look bold."""
-    seen: dict[tuple[str, int, int], BBox] = {}
+    seen: dict[str, list[BBox]] = {}
     for fragment in fragments:
-        text = "".join(piece.text for piece in fragment.pieces)
-        x, y = round(fragment.bbox[0] / 2), round(fragment.bbox[1] / 2)
-        near = (seen.get((text, x + dx, y + dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1))
-        if any(box and abs(box[0] - fragment.bbox[0]) < 1.5 and abs(box[1] - fragment.bbox[1]) < 1.5 for box in near):
+        same = seen.setdefault("".join(piece.text for piece in fragment.pieces), [])
+        x, y = fragment.bbox[:2]
+        if any(abs(box[0] - x) < 1.5 and abs(box[1] - y) < 1.5 for box in same):
             continue
-        seen[text, x, y] = fragment.bbox
+        same.append(fragment.bbox)
         yield fragment
 
 

@@ -36,25 +36,24 @@ def walls(rules: Sequence[Rule], width: float, height: float) -> list[BBox]:
 
 def _touching(rules: Sequence[Rule]) -> list[list[Rule]]:
     """Group rules that touch each other, directly or through others."""
-    groups: list[tuple[BBox, list[Rule]]] = []
-    for rule in sorted(rules, key=lambda r: (r.y0, r.x0)):
-        box = (rule.x0, rule.y0, rule.x1, rule.y1)
-        joined = [rule]
-        rest = []
-        for other, members in groups:
-            if _meet(box, other) and any(
-                _meet((r.x0, r.y0, r.x1, r.y1), (rule.x0, rule.y0, rule.x1, rule.y1)) for r in members
-            ):
-                joined = members + joined
-                box = union((box, other))
-            else:
-                rest.append((other, members))
-        groups = [*rest, (box, joined)]
-    return [members for _, members in groups if any(not r.horizontal for r in members) and len(members) > 1]
-
-
-def _meet(a: BBox, b: BBox) -> bool:
-    return a[0] <= b[2] + _TOUCH and b[0] <= a[2] + _TOUCH and a[1] <= b[3] + _TOUCH and b[1] <= a[3] + _TOUCH
+    groups: dict[int, list[int]] = {}
+    group_of: dict[int, int] = {}
+    ordered = sorted(rules, key=lambda r: (r.y0, r.x0))
+    reaching: list[int] = []  # the rules above that go down as far as the one looked at
+    for i, rule in enumerate(ordered):
+        reaching = [k for k in reaching if rule.y0 <= ordered[k].y1 + _TOUCH]
+        met = {group_of[k] for k in reaching if rule.x0 <= ordered[k].x1 + _TOUCH and ordered[k].x0 <= rule.x1 + _TOUCH}
+        home = max(met, key=lambda group: len(groups[group]), default=i)
+        members = groups.pop(home, [])
+        for other in met - {home}:
+            moved = groups.pop(other)
+            group_of.update(dict.fromkeys(moved, home))
+            members += moved
+        groups[home] = [*members, i]
+        group_of[i] = home
+        reaching.append(i)
+    touching = [[ordered[i] for i in members] for members in groups.values() if len(members) > 1]
+    return [members for members in touching if any(not r.horizontal for r in members)]
 
 
 def _table(column: Column, rules: list[Rule]) -> FoundTable | None:
