@@ -104,3 +104,86 @@ def test_a_table_stands_between_the_paragraphs_around_it(tmp_path: Path) -> None
     blocks = parsed(save(document, tmp_path)).blocks
     assert [b.kind for b in blocks] == ["paragraph", "table", "paragraph"]
     assert "Марс | 0,107 | 0,53" in blocks[1].text
+
+
+def statement(page: pymupdf.Page, y: float, rows: list[tuple[str, ...]]) -> None:
+    for i, row in enumerate(rows):
+        for x, cell in zip((72, 400, 480), row, strict=True):
+            if cell:
+                write(page, x, y + 16 * i, cell)
+
+
+ASSETS = [("Запасы", "2 497", "2 196"), ("Дебиторы", "3 191", "3 384"), ("Прочее", "120", "118")]
+DEBTS = [("Займы", "1 120", "1 018"), ("Кредиторы", "4 440", "4 120"), ("Резервы", "730", "690")]
+
+
+def test_a_table_that_goes_on_on_the_next_page_takes_over_its_header(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    statement(document.new_page(), 700, [("", "2023", "2022"), *ASSETS])
+    statement(document.new_page(), 80, DEBTS)
+    first, second = tables(save(document, tmp_path))
+    assert second.page == 2
+    assert second.table is not None
+    assert second.table.header_rows == 1
+    assert second.table.rows == (("", "2023", "2022"), *DEBTS)
+    assert first.table is not None
+    assert len(first.table.rows) == 4
+
+
+def test_a_table_after_other_text_names_its_own_columns(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    statement(document.new_page(), 700, [("", "2023", "2022"), *ASSETS])
+    page = document.new_page()
+    write(page, 72, 80, "Здесь начинается рассказ о том, сколько чего потребили разные города.")
+    statement(page, 120, DEBTS)
+    second = tables(save(document, tmp_path))[1]
+    assert second.table is not None
+    assert second.table.header_rows == 0
+
+
+def test_the_rest_of_a_ruled_table_keeps_the_columns_names(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    parts = [
+        [("Взаимодействие", "Квант поля"), ("Сильное", "глюон")],
+        [("Слабое", "бозон"), ("Гравитация", "гравитон")],
+    ]
+    for top, rows in zip((780, 60), parts, strict=True):
+        page = document.new_page()
+        for i, row in enumerate(rows):
+            for x, cell in zip((80, 210), row, strict=True):
+                write(page, x, top + 14 + 20 * i, cell)
+        for k in range(3):
+            page.draw_line((72, top + 20 * k), (320, top + 20 * k))
+        for x in (72, 200, 320):
+            page.draw_line((x, top), (x, top + 40))
+    second = tables(save(document, tmp_path))[1]
+    assert second.table is not None
+    assert second.table.rows == (parts[0][0], *parts[1])
+
+
+def test_a_line_of_three_years_is_a_header_and_no_row(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    for x, year in ((322, "2023"), (402, "2022"), (482, "2021")):
+        write(page, x, 100, year)
+    for i, row in enumerate([("Выручка", "18 191", "20 693", "19 799"), ("Прибыль", "1 634", "2 795", "2 348")]):
+        for x, cell in zip((72, 350, 430, 510), row, strict=True):
+            write(page, x, 116 + 14 * i, cell)
+    [block] = tables(save(document, tmp_path))
+    assert block.table is not None
+    assert block.table.rows[0] == ("", "2023", "2022", "2021")
+    assert block.table.rows[1] == ("Выручка", "18 191", "20 693", "19 799")
+
+
+def test_a_long_label_over_the_first_row_does_not_hide_the_header(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    for x, year in ((440, "2023"), (500, "2022")):
+        write(page, x, 100, year, 8)
+    write(page, 72, 114, "Сверка чистой прибыли с чистым денежным потоком от операционной деятельности:", 8)
+    for i, row in enumerate([("Чистая прибыль", "4 165", "7 898"), ("Амортизация", "4 247", "4 512")]):
+        for x, cell in zip((72, 445, 505), row, strict=True):
+            write(page, x, 128 + 14 * i, cell, 8)
+    [block] = tables(save(document, tmp_path))
+    assert block.table is not None
+    assert block.table.rows[0] == ("", "2023", "2022")

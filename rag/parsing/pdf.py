@@ -20,6 +20,7 @@ from rag.parsing.pdf_ocr import needs_ocr, read_pictures, readable
 from rag.parsing.pdf_tables import find_tables
 from rag.parsing.pdf_text import PageText, read_page
 from rag.parsing.settings import ParseSettings
+from rag.parsing.table_continued import Found, ends_page, with_header_above
 from rag.types import ParsedDocument, Report
 
 _SHRINK_EVERY = 20
@@ -173,9 +174,11 @@ class _Reading:
         levels = heading_levels(pages, _outline(self._document))
         known = words_of(line.text for page in pages for line in page.lines)
         builder = BlockBuilder(levels, known, body_size(pages), course_of(furniture.header, count))
-        tables = 0
+        tables, before, number = 0, None, 0
         for page in pages:
-            found = {i: find_tables(column, page.rules, levels) for i, column in enumerate(page.columns)}
+            found: Found = {i: find_tables(column, page.rules, levels) for i, column in enumerate(page.columns)}
+            found = with_header_above(page, found, before if page.number == number + 1 else None)
+            before, number = ends_page(page, found), page.number
             tables += sum(len(each) for each in found.values())
             builder.add_page(page, found)
         blocks = builder.finish()

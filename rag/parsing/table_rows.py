@@ -28,7 +28,8 @@ class _Row:
     @property
     def is_seed(self) -> bool:
         """A row of data: at least one value right of a label, and few other cells."""
-        values = len(self.values) + (is_value(self.cells[0].text) and len(self.cells) > 2)
+        label = self.cells[0].text
+        values = len(self.values) + (is_value(label) and not is_year(label) and len(self.cells) > 2)
         return 1 <= values >= (len(self.cells) - 1) / 2 and self.line.math < 0.3
 
 
@@ -158,7 +159,8 @@ def _with_labels_above(rows: Sequence[_Row], first: int, floor: int, edges: Sequ
             break
         if len(over(row.cells, edges)) >= 2 or any(is_year(c.text) for c in over(row.cells, edges)):
             return k + 1
-        if len(row.cells) > 1 or len(row.line.text) > 70 or row.line.x1 > edges[-1][0]:
+        longest = 110 if row.line.text.endswith(":") else 70
+        if len(row.cells) > 1 or len(row.line.text) > longest or row.line.x1 > edges[-1][0]:
             break
     return first
 
