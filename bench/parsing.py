@@ -11,12 +11,13 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import random
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from PIL import Image, ImageFilter
 from rag.errors import ParsingError
 from rag.parsing import SUPPORTED, ParseSettings, parse
 from rag.parsing.layout import Fragment
-from rag.parsing.ocr import missing, recognise
+from rag.parsing.ocr import Word, missing, recognise
 from rag.parsing.ocr_image import Grey, prepared
 from rag.parsing.ocr_layout import fragments_of
 from rag.parsing.pdf_layout import laid_out
@@ -38,10 +39,12 @@ A4 = (595.0, 842.0)
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=["speed", "memory", "ocr", []], help="what to measure; all if none")
+    parser.add_argument("parts", nargs="*", metavar="part", help="speed, memory or ocr; all if none")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     options = parser.parse_args()
     parts = options.parts or ["speed", "memory", "ocr"]
+    if unknown := set(parts) - {"speed", "memory", "ocr"}:
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
     if not options.data.is_dir() and ("speed" in parts or "ocr" in parts):
         print(f"No data folder {options.data}: name it with --data.", file=sys.stderr)
         return 1
@@ -59,21 +62,26 @@ def main() -> int:
 
 def speed(data: Path) -> None:
     """Print pages (files, where a format has no pages) and characters a second for each format."""
-    files = sorted(p for p in data.rglob("*") if p.suffix.lower() in SUPPORTED)
-    parse_all(files[:1])  # imports are not counted
     by_format: dict[str, list[Path]] = defaultdict(list)
-    for path in files:
-        kind = path.parent.name if path.parent.name == "financebench" else path.suffix.lower()
-        by_format[kind].append(path)
-    print("format          files  pages  failed  pages/s  cpu pages/s  characters/s")
+    for path in sorted(p for p in data.rglob("*") if p.suffix.lower() in SUPPORTED):
+        folder = f" {path.relative_to(data).parts[0]}" if path.suffix.lower() == ".pdf" else ""
+        by_format[path.suffix.lower() + folder].append(path)
+    print("format             files  pages  failed  pages/s  cpu pages/s  characters/s")
     for kind, paths in sorted(by_format.items()):
-        wall, cpu = time.perf_counter(), time.process_time()
+        parse_all(paths[:1])  # imports are not counted
+        wall, cpu = time.perf_counter(), _cpu_seconds()
         pages, characters, failed = parse_all(paths)
-        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        wall, cpu = time.perf_counter() - wall, max(_cpu_seconds() - cpu, 0.01)
         print(
-            f"{kind:15} {len(paths):5}  {pages:5}  {failed:6}  {pages / wall:7.1f}  {pages / cpu:11.1f}  "
-            f"{characters / wall:12,.0f}"
+            f"{kind:18} {len(paths):5}  {pages:5}  {failed:6}  {pages / wall:7.1f}  {pages / cpu:11.1f}  "
+            f"{characters / wall:12,.0f}",
+            flush=True,
         )
+
+
+def _cpu_seconds() -> float:
+    """What this process and the programs it ran (Tesseract, LibreOffice) have used so far."""
+    return sum(os.times()[:4])
 
 
 def parse_all(paths: list[Path]) -> tuple[int, int, int]:
@@ -139,12 +147,7 @@ def _parse_and_measure(path: Path, writer: multiprocessing.connection.Connection
 # OCR: pages of known text, spoiled in known ways, read with one cleaning step more each time.
 
 
-@dataclass(frozen=True)
-class Spoiled:
-    """A way to spoil a page: what it is called, and what it does to a grey picture of 150 dots an inch."""
-
-    name: str
-    spoil: Callable[[Grey, np.random.Generator], Grey]
+STEPS = ("150 dpi", "3x", "+ deskew", "+ even light", "+ specks dropped")
 
 
 def ocr(data: Path) -> None:
@@ -153,33 +156,36 @@ def ocr(data: Path) -> None:
     if problem:
         print(problem)
         return
-    steps = ["150 dpi", "3x", "+ deskew", "+ black/white", "+ lines joined", "+ specks dropped"]
-    print("page                 " + "  ".join(f"{step:>16}" for step in steps))
-    totals = np.zeros(len(steps))
+    print("page                   " + "  ".join(f"{step:>16}" for step in STEPS))
+    totals = np.zeros(len(STEPS))
     count = 0
     for language in ("ru", "en"):
         text = _known_text(data, language)
         for kind in SPOILED:
-            picture = kind.spoil(_page_picture(text, staves=kind.name == "music"), np.random.default_rng(3))
-            rates = [error_rate(read(picture, step), text) for step in range(len(steps))]
+            picture = kind.spoil(_page_picture(text, kind.draw), np.random.default_rng(3))
+            rates = [error_rate(reading, text) for reading in readings(picture)]
             totals, count = totals + rates, count + 1
-            print(f"{kind.name + ', ' + language:20} " + "  ".join(f"{rate:16.4f}" for rate in rates), flush=True)
-    print(f"{'mean':20} " + "  ".join(f"{rate:16.4f}" for rate in totals / count))
+            print(f"{kind.name + ', ' + language:22} " + "  ".join(f"{rate:16.4f}" for rate in rates), flush=True)
+    print(f"{'mean':22} " + "  ".join(f"{rate:16.4f}" for rate in totals / count))
 
 
-def read(picture: Grey, step: int) -> str:
-    """Read a picture of 150 dpi with the first `step` steps."""
+def readings(picture: Grey) -> Iterator[str]:
+    """Read a picture of 150 dpi with each step of `STEPS` more. Pictures that a step leaves alone are read once."""
     scale = 150 / 72
-    if step >= 1:
-        larger = (round(picture.shape[1] * 3 / scale), round(picture.shape[0] * 3 / scale))
-        picture = np.asarray(Image.fromarray(picture).resize(larger, Image.Resampling.BICUBIC))
-        scale = 3.0
-    ready, _ = prepared(picture, deskew=step >= 2, binarise=step >= 3)
-    words = recognise(np.ascontiguousarray(ready), "rus+eng", round(72 * scale))
-    if step < 4:
-        return " ".join(word.text for word in words)
-    fragments = fragments_of(words, scale, join_lines=True, drop_specks=step >= 5)
-    return _in_order(fragments)
+    yield _in_order(fragments_of(_recognised(picture, scale), scale, drop_specks=False))
+    size = (round(picture.shape[1] * 3 / scale), round(picture.shape[0] * 3 / scale))
+    larger = np.asarray(Image.fromarray(picture).resize(size, Image.Resampling.BICUBIC))
+    words, last = _recognised(larger, 3.0), larger
+    yield _in_order(fragments_of(words, 3.0, drop_specks=False))
+    for even in (False, True):
+        ready, _ = prepared(larger, even=even)
+        words, last = (words if ready is last else _recognised(ready, 3.0)), ready
+        yield _in_order(fragments_of(words, 3.0, drop_specks=False))
+    yield _in_order(fragments_of(words, 3.0))
+
+
+def _recognised(picture: Grey, scale: float) -> list[Word]:
+    return recognise(np.ascontiguousarray(picture), "rus+eng", round(72 * scale))
 
 
 def _in_order(fragments: list[Fragment]) -> str:
@@ -208,28 +214,59 @@ def _known_text(data: Path, language: str) -> str:
     return " ".join(articles[3]["paragraphs"][0]["context"].split()[:150])
 
 
-def _page_picture(text: str, *, staves: bool) -> Grey:
-    """Draw the text at 150 dpi; between staves of music where asked, a line of it under each."""
+def _page_picture(text: str, draw: Callable[[pymupdf.Page, str], None]) -> Grey:
+    """Draw the text on a page and return its picture at 150 dpi."""
     document = pymupdf.open()
     page = document.new_page(width=A4[0], height=A4[1])
-    words = text.split()
-    if not staves:
-        page.insert_htmlbox((60, 60, 535, 780), f"<p style='font-family:serif;font-size:11pt'>{text}</p>")
-    else:
-        per_line = 9
-        for i in range(0, len(words), per_line):
-            y = 60 + 44 * (i // per_line)
-            for k in range(5):
-                page.draw_line((60, y + 4 * k), (535, y + 4 * k), width=0.4)
-            for k in range(18):
-                page.draw_circle((80 + 25 * k, y + 2 + 4 * (k * 7 % 5)), 2.2, fill=(0, 0, 0))
-                page.draw_line(
-                    (82 + 25 * k, y + 2 + 4 * (k * 7 % 5)), (82 + 25 * k, y - 10 + 4 * (k * 7 % 5)), width=0.6
-                )
-            line = " ".join(words[i : i + per_line])
-            page.insert_htmlbox((60, y + 20, 560, y + 40), f"<p style='font-family:serif;font-size:10pt'>{line}</p>")
+    draw(page, text)
     drawn = page.get_pixmap(dpi=150, colorspace=pymupdf.csGRAY)
     return np.frombuffer(drawn.samples, np.uint8).reshape(drawn.height, drawn.stride)[:, : drawn.width].copy()
+
+
+def _printed(page: pymupdf.Page, text: str) -> None:
+    page.insert_htmlbox((60, 60, 535, 780), f"<p style='font-family:serif;font-size:11pt'>{text}</p>")
+
+
+def _songs(page: pymupdf.Page, text: str) -> None:
+    """Draw staves of music and under each a line of the text, its words apart as they are sung."""
+    words = text.split()
+    for i in range(0, len(words), 10):
+        y = 60 + 48 * (i // 10)
+        for k in range(5):
+            page.draw_line((60, y + 4 * k), (535, y + 4 * k), width=0.4)
+        for k in range(18):
+            x, note = 80 + 25 * k, y + 2 + 4 * (k * 7 % 5)
+            page.draw_circle((x, note), 2.2, fill=(0, 0, 0))
+            page.draw_line((x + 2, note), (x + 2, note - 12), width=0.6)
+        _apart(page, words[i : i + 10], 50, y + 31, 9, gap=7)
+
+
+def _typewritten(page: pymupdf.Page, text: str) -> None:
+    """Draw lines of uneven baseline with one wide gap in each, as typewriters leave them."""
+    words, chance = text.split(), random.Random(5)
+    for i in range(0, len(words), 7):
+        _apart(page, words[i : i + 7], 50, 60 + 26 * (i // 7), 11, gap=6, jitter=1.2, wide=chance.randint(1, 5))
+
+
+def _apart(
+    page: pymupdf.Page,
+    words: list[str],
+    x: float,
+    y: float,
+    size: float,
+    *,
+    gap: float,
+    jitter: float = 0.0,
+    wide: int = -1,
+) -> None:
+    """Write words side by side, each up to `jitter` off the baseline, with a wide gap after the one at `wide`."""
+    chance = random.Random(int(y))
+    font = pymupdf.Font("tiro")
+    writer = pymupdf.TextWriter(page.rect)
+    for i, word in enumerate(words):
+        writer.append((x, y + chance.uniform(-jitter, jitter)), word, font=font, fontsize=size)
+        x += font.text_length(word, size) + (30 if i == wide else gap)
+    writer.write_text(page)
 
 
 def _noise(picture: Grey, chance: np.random.Generator) -> Grey:
@@ -255,13 +292,37 @@ def _shadow(picture: Grey, chance: np.random.Generator) -> Grey:
     return np.clip(grey * shade + chance.normal(0, 8, picture.shape), 0, 255).astype(np.uint8)
 
 
+def _photographed(picture: Grey, chance: np.random.Generator) -> Grey:
+    """Dark towards one corner, as under a lamp, and tilted."""
+    down, across = np.linspace(0, 1, picture.shape[0])[:, None], np.linspace(0, 1, picture.shape[1])[None, :]
+    lit = _tilted(picture, chance).astype(np.float32) * (1.0 - 0.75 * (down * across) ** 0.5)
+    return np.clip(lit + chance.normal(0, 6, picture.shape), 0, 255).astype(np.uint8)
+
+
+def _faded(picture: Grey, chance: np.random.Generator) -> Grey:
+    """Pale ink on grey paper."""
+    return np.clip(150 + picture * 0.25 + chance.normal(0, 8, picture.shape), 0, 255).astype(np.uint8)
+
+
+@dataclass(frozen=True)
+class Spoiled:
+    """A kind of page: what it is called, what spoils its grey picture of 150 dots an inch, and how it is drawn."""
+
+    name: str
+    spoil: Callable[[Grey, np.random.Generator], Grey]
+    draw: Callable[[pymupdf.Page, str], None] = _printed
+
+
 SPOILED = (
     Spoiled("clean", lambda picture, _: picture),
     Spoiled("noise", _noise),
     Spoiled("specks", _specks),
     Spoiled("skew 2.3", _tilted),
     Spoiled("shadow", _shadow),
-    Spoiled("music", _specks),
+    Spoiled("photographed", _photographed),
+    Spoiled("faded", _faded),
+    Spoiled("typewritten", _specks, _typewritten),
+    Spoiled("music", _specks, _songs),
 )
 
 

@@ -12,8 +12,10 @@ from PIL import Image
 
 from rag.parsing import ocr
 from rag.parsing.ocr import Word
-from rag.parsing.ocr_image import black_and_white, otsu, prepared, skew
+from rag.parsing.ocr_image import evenly_lit, otsu, prepared, skew
 from rag.parsing.ocr_layout import fragments_of
+from rag.parsing.pdf_layout import laid_out
+from rag.parsing.pdf_text import PageText
 from rag.parsing.quality import is_readable
 
 needs_tesseract = pytest.mark.skipif(ocr.missing("rus+eng") is not None, reason="Tesseract with rus and eng is needed")
@@ -70,8 +72,13 @@ def test_otsu_finds_the_level_between_ink_and_paper() -> None:
 def test_a_shadow_over_the_page_does_not_swallow_its_ink() -> None:
     picture = grey(TEXT).astype(np.float32)
     shade = np.linspace(0.35, 1.0, picture.shape[1])[None, :]
-    clean, shaded = black_and_white(grey(TEXT)), black_and_white((picture * shade).astype(np.uint8))
-    assert (clean != shaded).mean() < 0.01
+    clean, even = grey(TEXT), evenly_lit((picture * shade).astype(np.uint8))
+    assert ((clean > otsu(clean)) != (even > otsu(even))).mean() < 0.01
+
+
+def test_an_evenly_lit_page_is_left_as_it_is() -> None:
+    picture = grey(TEXT)
+    assert prepared(picture)[0] is picture
 
 
 @pytest.mark.parametrize("angle", [-3.0, 1.6])
@@ -96,8 +103,8 @@ def test_stretches_of_one_physical_line_are_joined_and_specks_dropped() -> None:
         word("|", 20, 141, 4, 50),
         word("ee", 700, 180, 5, 40),
     ]
-    texts = ["".join(p.text for p in f.pieces) for f in fragments_of(words, 1.0)]
-    assert texts == ["Ария весёлого князя", "который поёт"]
+    page = laid_out(PageText(800, 600, tuple(fragments_of(words, 1.0)), (), ()), 1, ocr=True)
+    assert [line.text for line in page.lines] == ["Ария весёлого князя", "который поёт"]
 
 
 @needs_tesseract

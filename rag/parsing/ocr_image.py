@@ -1,4 +1,7 @@
-"""A scanned page's picture made ready for OCR: upright, black on white."""
+"""A scanned page's picture made ready for OCR: set straight and evenly lit.
+
+It stays grey: Tesseract parts ink from paper itself and reads edges better in grey than in black and white.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,14 @@ _LEAST_TURN = 0.2
 _EVEN = 0.85
 
 
-def prepared(picture: Grey, *, binarise: bool = True, deskew: bool = True) -> tuple[Grey, float]:
-    """Return a grey picture (height, width) set straight and in black and white, and the degrees it was turned by."""
-    angle = skew(picture) if deskew else 0.0
+def prepared(picture: Grey, *, even: bool = True) -> tuple[Grey, float]:
+    """Return a grey picture (height, width) set straight and evenly lit, and the degrees it was turned by."""
+    angle = skew(picture)
     if abs(angle) >= _LEAST_TURN:
         picture = _turned(picture, angle)
     else:
         angle = 0.0
-    return (black_and_white(picture) if binarise else picture), angle
+    return (evenly_lit(picture) if even else picture), angle
 
 
 def otsu(picture: Grey) -> int:
@@ -33,12 +36,6 @@ def otsu(picture: Grey) -> int:
     with np.errstate(divide="ignore", invalid="ignore"):
         between = below * above * (sums / below - (sums[-1] - sums) / above) ** 2
     return int(np.nanargmax(np.where(np.isfinite(between), between, 0.0)))
-
-
-def black_and_white(picture: Grey) -> Grey:
-    """Part ink from paper after evening out the light: what is bright around a place counts as paper there."""
-    even = evenly_lit(picture)
-    return np.where(even > otsu(even), np.uint8(255), np.uint8(0))
 
 
 def evenly_lit(picture: Grey) -> Grey:

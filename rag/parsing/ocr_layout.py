@@ -16,10 +16,11 @@ _LIKELY = 60.0
 _LARGE = 1.4
 
 
-def fragments_of(
-    words: Sequence[Word], scale: float, *, join_lines: bool = True, drop_specks: bool = True
-) -> list[Fragment]:
-    """Return the text of a page as fragments; places are divided by `scale` (pixels a point)."""
+def fragments_of(words: Sequence[Word], scale: float, *, drop_specks: bool = True) -> list[Fragment]:
+    """Return the text of a page as fragments; places are divided by `scale` (pixels a point).
+
+    Stretches of one physical line that Tesseract reads apart are joined later, as those of any page: by `build_lines`.
+    """
     lines: dict[tuple[int, int, int], list[Word]] = {}
     for word in words:
         lines.setdefault(word.line, []).append(word)
@@ -29,8 +30,6 @@ def fragments_of(
     height = median(word.y1 - word.y0 for word in words)
     if drop_specks:
         rows = _without_specks(rows, height)
-    if join_lines:
-        rows = _joined(rows, height)
     body = median(_size(row) for row in rows) if rows else height
     return [fragment for row in rows for fragment in _fragments(row, scale, body)]
 
@@ -63,24 +62,6 @@ def _is_speck(word: Word, height: float) -> bool:
 
 def _characters(row: Sequence[Word]) -> int:
     return sum(len(word.text) for word in row)
-
-
-def _joined(rows: list[list[Word]], height: float) -> list[list[Word]]:
-    """Join stretches that stand on one physical line beside each other, however Tesseract grouped them."""
-    joined: list[list[Word]] = []
-    for row in sorted(rows, key=lambda row: (_base(row), row[0].x0)):
-        near = [
-            other
-            for other in joined[-6:]
-            if abs(_base(other) - _base(row)) < 0.4 * height
-            and (0 <= row[0].x0 - other[-1].x1 < 1.5 * height or 0 <= other[0].x0 - row[-1].x1 < 1.5 * height)
-        ]
-        if near:
-            near[0].extend(row)
-            near[0].sort(key=lambda word: word.x0)
-        else:
-            joined.append(list(row))
-    return joined
 
 
 def _base(row: Sequence[Word]) -> float:
