@@ -248,8 +248,8 @@ class FileProgress:
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """A snapshot for the pages. `loading` tells what the model is doing while it loads. `model` is "loading", "ready" or "failed"; `rebuilding` is the share done
-    (0..1) of a new index that is being built beside this one, or `None`."""
+    """A snapshot for the pages. `model` is "loading", "ready" or "failed", `loading` tells what it is doing meanwhile;
+    `rebuilding` is the share done (0..1) of a new index that is being built beside this one, or `None`."""
 
     files: int
     chunks: int
@@ -265,7 +265,7 @@ class IndexStatus:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of `doctor`. `fix` says what to do where `ok` is false. Konspekt works without what is not `required`."""
+    """One line of `doctor`. `fix` says what to do where `ok` is false. What is not `required` only makes it better."""
 
     name: str
     ok: bool

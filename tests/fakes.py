@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rag.retrieval.words import tokens
 from rag.protocols import ModelIdentity, Vectors
+from rag.retrieval.words import tokens
 
 
 class WordEmbedder:

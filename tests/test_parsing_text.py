@@ -40,7 +40,9 @@ def test_underlined_numbered_and_named_lines_are_headings(tmp_path: Path) -> Non
         "2024 год был тёплым",
         "Глава 2 рассказывает о том, что было.",
         "Лекции мне нравились",
-        "E = MC", "1. Понятие предела", "2.5 кг муки",
+        "E = MC",
+        "1. Понятие предела",
+        "2.5 кг муки",
     ],
 )
 def test_a_sentence_is_no_heading(tmp_path: Path, line: str) -> None:

@@ -104,7 +104,7 @@ def test_qwen3_reranker_judges_in_its_own_template_by_yes_and_no(saved: Path) ->
 
     folder = saved / "Qwen3-Reranker-tiny"
     prompt = (
-        '<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the Instruct '
+        "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the Instruct "
         'provided. Note that the answer can only be "yes" or "no".<|im_end|>\n<|im_start|>user\n<Instruct>: '
         "Given a web search query, retrieve relevant passages that answer the query\n<Query>: где свет\n"
         "<Document>: light plants<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"

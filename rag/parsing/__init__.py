@@ -73,8 +73,10 @@ def _unopened(error: OSError) -> ParsingError:
 def _damaged(path: Path, error: Exception) -> ParsingError:
     log.warning("cannot read %s", path.name, exc_info=error)
     return ParsingError(
-        msg("This file cannot be read; it may be damaged ({reason}). Open it in its own program and save it anew.",
-            reason=type(error).__name__)
+        msg(
+            "This file cannot be read; it may be damaged ({reason}). Open it in its own program and save it anew.",
+            reason=type(error).__name__,
+        )
     )
 
 

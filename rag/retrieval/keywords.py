@@ -94,9 +94,7 @@ class KeywordIndex:
         """Return the stems of so many characters that some passage may hold."""
         return [stem for segment in self._state.segments for stem in segment.stems_of_length(length)]
 
-    def query(
-        self, stems: Sequence[str], n: int, paths: Sequence[str] | None = None
-    ) -> list[tuple[str, float]]:
+    def query(self, stems: Sequence[str], n: int, paths: Sequence[str] | None = None) -> list[tuple[str, float]]:
         """Return at most n (chunk id, BM25+ score) of passages that share a stem with the question, best first,
         ties by id. `paths` restricts to those files."""
         weights = {stem: float(stems.count(stem)) for stem in stems}

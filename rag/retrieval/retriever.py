@@ -72,7 +72,7 @@ class Retriever:
         other._background, other._names = self._background, self._names
         return other
 
-    def search(  # noqa: PLR0917 - all have names that callers use
+    def search(
         self,
         query: str,
         k: int = 3,
