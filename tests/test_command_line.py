@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -104,6 +105,20 @@ def test_search_gives_ranked_passages_with_their_places(synced: Run, mode: str) 
 
 def test_a_question_in_another_language_finds_the_note(synced: Run) -> None:
     assert synced.json("search", "скорость звука в воздухе", "-k", "1")["hits"][0]["file"] == "physics/sound.md"
+
+
+def test_syncing_and_asking_reach_no_other_machine(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    reached: list[str] = []
+    connect = socket.socket.connect
+
+    def watched(self: socket.socket, address: Any) -> None:
+        reached.append(str(address[0]) if isinstance(address, tuple) else "local")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", watched)
+    run.json("sync")
+    assert run.json("ask", "Чему равен показатель преломления воды?")["answered_by"] == "quotes"
+    assert set(reached) <= {"127.0.0.1", "local"}
 
 
 def test_ask_quotes_and_cites(synced: Run) -> None:
