@@ -79,18 +79,26 @@ def _blocks(page: Any) -> list[dict[str, Any]]:
     flags = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_COLLECT_VECTORS
     flags |= pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
     read = page.get_textpage(flags=flags)
-    blocks: list[dict[str, Any]] = page.get_text("dict", flags=flags, textpage=read)["blocks"]
-    spans = [span for block in blocks if block["type"] == 0 for line in block["lines"] for span in line["spans"]]
-    if any(MATH_FONT.search(font) for font in {span["font"] for span in spans}) or any(
-        _WIDE_GAP.search(span["text"].strip()) for span in spans
-    ):
-        exact: list[dict[str, Any]] = page.get_text("rawdict", flags=flags, textpage=read)["blocks"]
-        for block in exact:
-            for line in block.get("lines", ()):
-                for span in line["spans"]:
-                    span["text"] = "".join(char["c"] for char in span["chars"])
-        return exact
-    return blocks
+
+    def blocks_of(kind: str) -> list[dict[str, Any]]:
+        blocks: list[dict[str, Any]] = page.get_text(kind, flags=flags, textpage=read)["blocks"]
+        for span in _spans(blocks) if kind == "rawdict" else ():
+            span["text"] = "".join([char["c"] for char in span["chars"]])
+        return blocks
+
+    likely = "rawdict" if any(_font(font[3])[2] for font in page.get_fonts()) else "dict"
+    blocks = blocks_of(likely)
+    wanted = "rawdict" if _needs_places(blocks) else "dict"
+    return blocks if wanted == likely else blocks_of(wanted)
+
+
+def _spans(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [span for block in blocks if block["type"] == 0 for line in block["lines"] for span in line["spans"]]
+
+
+def _needs_places(blocks: list[dict[str, Any]]) -> bool:
+    """Tell whether a page has formulas or columns made by spaces."""
+    return any(_font(span["font"])[2] or _WIDE_GAP.search(span["text"].strip()) for span in _spans(blocks))
 
 
 def _way(line: dict[str, Any]) -> int:
@@ -199,7 +207,9 @@ def _same_style(a: Piece, b: Piece) -> bool:
 
 
 def _joined(a: Piece, b: Piece) -> Piece:
-    box = union((a.bbox, b.bbox)) if b.text.strip() else a.bbox
+    box = a.bbox
+    if b.text.strip():
+        box = min(box[0], b.bbox[0]), min(box[1], b.bbox[1]), max(box[2], b.bbox[2]), max(box[3], b.bbox[3])
     return Piece(a.text + b.text, box, a.base, a.size, a.bold, a.italic, a.mono, a.math)
 
 
