@@ -8,17 +8,21 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rag import reports
 from rag.errors import KonspektError
 from rag.settings import Paths
 from rag.types import MODES, FileProgress
 
+if TYPE_CHECKING:
+    from rag.serving import LoadEmbedder
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command. Returns 0 on success, 1 where something failed; wrong usage exits with 2."""
-    options = _parser().parse_args(arguments)
+
+def main(arguments: Sequence[str] | None = None, embedders: LoadEmbedder | None = None) -> int:
+    """Run one command. Returns 0 on success, 1 where something failed; wrong usage exits with 2.
+    `embedders` loads an embedder by its name, in place of the library's own way."""
+    options = _parser().parse_args(arguments, argparse.Namespace(embedders=embedders))
     try:
         # Whatever a library prints must not end up in the JSON document.
         with contextlib.redirect_stdout(sys.stderr):
@@ -40,7 +44,8 @@ Result = tuple[dict[str, Any], bool]
 def _library(options: argparse.Namespace) -> Any:
     from rag.library import Library
 
-    return contextlib.closing(Library.open(Paths.from_environment(options.notes, options.data)))
+    given = {"embedders": options.embedders} if options.embedders else {}
+    return contextlib.closing(Library.open(Paths.from_environment(options.notes, options.data), **given))
 
 
 def _sync(options: argparse.Namespace) -> Result:

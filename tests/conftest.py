@@ -58,5 +58,6 @@ def paths(tmp_path: Path) -> Paths:
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A data folder whose bundled model is unpacked once for the whole run."""
-    folder = tmp_path_factory.mktemp("models")
+    folder = tmp_path_factory.mktemp("shared") / "models"
+    folder.mkdir()
     yield folder
