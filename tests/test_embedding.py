@@ -55,7 +55,8 @@ def test_rows_are_unit_vectors_in_the_order_of_the_texts(bert: SentenceTransform
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1)
     assert (vectors[1] == vectors[4]).all()
     for text, vector in zip(TEXTS, vectors, strict=True):
-        assert (bert.embed_passages([text])[0] == vector).all()  # to the bit, whatever it is embedded with
+        alone = bert.embed_passages([text])[0]
+        assert np.abs(alone - vector).max() < 1e-6  # what it is embedded with decides the last bits at most
 
 
 def test_a_question_asked_again_costs_nothing_and_gives_the_same_bits(
