@@ -188,3 +188,13 @@ def test_the_child_ends_when_its_parent_is_killed_even_in_the_middle_of_a_file(t
         assert is_running(pid)
         process.kill()
     assert eventually(lambda: not is_running(pid))
+
+
+def test_a_child_does_not_answer_for_its_parent_s_memory() -> None:
+    child = "from rag.parsing.child import peak_memory; print(peak_memory())"
+    code = (
+        "import subprocess, sys; held = bytearray(400_000_000); held[::4096] = b'x' * len(held[::4096]); "
+        f"subprocess.run([sys.executable, '-c', {child!r}], check=True)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert int(out) < 300_000_000

@@ -59,6 +59,11 @@ def peak_memory() -> int:
     """The most memory this process has had resident, in bytes; 0 where that is not told."""
     if sys.platform == "win32":
         return 0
+    status = Path("/proc/self/status")
+    if status.exists():
+        # On Linux `ru_maxrss` begins at what the parent had when it started this process, a loaded model and all.
+        lines = status.read_text(encoding="ascii", errors="replace").splitlines()
+        return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
