@@ -100,7 +100,8 @@ def test_a_second_process_is_refused_with_what_to_do(library: Library, embedders
 
 def test_a_closed_library_can_be_opened_again(paths: Paths, embedders: Embedders) -> None:
     Library.open(paths, embedders=embedders).close()
-    Library.open(paths, embedders=embedders).close()
+    with closing(Library.open(paths, embedders=embedders)) as library:
+        assert library.files() == []
 
 
 def test_a_data_folder_that_cannot_be_written_is_told(tmp_path: Path, embedders: Embedders) -> None:
