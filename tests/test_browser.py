@@ -200,11 +200,12 @@ def test_a_question_gets_a_quoted_cited_answer_beside_three_passages(page: Any) 
     answer = answered(page)
     assert "Photosynthesis takes place in chloroplasts." in answer
     assert re.search(r"biology\.pdf, p\. 1", answer)
-    assert cards(page).count() == 3
+    assert eventually(lambda: cards(page).count() == 3)
     first = cards(page).first
     assert re.sub(r"\s+", " ", first.locator(".k-where").inner_text()) == "biology.pdf › Photosynthesis › p. 1"
+    first.locator("mark").first.wait_for()
     assert "photosynthesis" in [mark.lower() for mark in first.locator("mark").all_inner_texts()]
-    assert page.get_by_text("No language model is connected").is_visible()
+    page.get_by_text("No language model is connected").wait_for()
     for card in cards(page).all():
         assert re.search(r"\.(pdf|md)", card.locator(".k-where").inner_text())
 
@@ -226,7 +227,7 @@ def test_the_cited_page_opens_as_a_picture_with_the_passage_marked(page: Any) ->
     picture = dialog.locator("img")
     picture.wait_for()
     assert eventually(lambda: bool(picture.evaluate("image => image.naturalWidth > 300")))
-    assert dialog.get_by_text("3 of 3").is_visible()
+    dialog.get_by_text("3 of 3").wait_for()
     dialog.get_by_role("button", name="Previous page").click()
     dialog.get_by_text("2 of 3").wait_for()
 
@@ -234,7 +235,7 @@ def test_the_cited_page_opens_as_a_picture_with_the_passage_marked(page: Any) ->
 def test_a_question_the_notes_do_not_answer_is_refused_in_its_language(page: Any) -> None:
     ask(page, "Кто выиграл чемпионат мира по футболу 1998 года?")
     assert "В конспектах этого нет." in answered(page)
-    assert page.get_by_text("Nearest passages. They are not an answer.").is_visible()
+    page.get_by_text("Nearest passages. They are not an answer.").wait_for()
 
 
 def test_an_answer_survives_a_reload_and_a_change_of_page(page: Any) -> None:
