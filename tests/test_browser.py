@@ -264,7 +264,7 @@ def test_an_answer_being_written_can_be_stopped(app: App, page: Any) -> None:
         ask(page, "Кто описал преломление света?")
         page.locator(".k-answer", has_text="Снеллиус описал").wait_for()
         assert eventually(lambda: cards(page).count() > 0)
-        # Seen once in ten runs on a busy machine: the button is not drawn until the page is. A reload draws it.
+        # Seen once on a busy machine, cause not found: the button is not drawn. A reload draws the page anew.
         stop = page.get_by_role("button", name="Stop")
         if not eventually(lambda: stop.count() > 0, 20):
             page.reload()
