@@ -21,8 +21,8 @@ Writer = Callable[[list[dict[str, str]], int], Iterable[str]]
 @dataclass
 class Behaviour:
     """What the server does. `write` makes the answer's pieces from the messages and the number of tokens wanted; a
-    piece
-    "thinking:..." goes into the thinking field. `read` overrides the count of prompt tokens that it reports."""
+    piece "thinking:..." goes into the thinking field. `fault` comes after the second piece, or after the last where
+    there are fewer. `read` overrides the count of prompt tokens that it reports."""
 
     write: Writer = lambda messages, tokens: ["Да ", "[1]."]
     models: dict[str, dict[str, Any]] = field(default_factory=lambda: {"tiny:latest": {}})
@@ -207,8 +207,10 @@ def _ollama_lines(server: OllamaServer, body: dict[str, Any]) -> Iterator[bytes]
         )
         count += 1
         if count == 2 and behaviour.fault:
-            yield from _failure(behaviour.fault)
-            return
+            break
+    if behaviour.fault:
+        yield from _failure(behaviour.fault)
+        return
     words = sum(len(message["content"].split()) for message in body["messages"])
     read = behaviour.read if behaviour.read is not None else round(words * 2.5)
     last = {"role": "assistant", "content": ""}
@@ -231,8 +233,10 @@ def _openai_lines(server: OllamaServer, body: dict[str, Any]) -> Iterator[bytes]
         yield b"data: " + json.dumps({"choices": [{"delta": {key: text}, "finish_reason": None}]}).encode() + b"\n\n"
         count += 1
         if count == 2 and server.behaviour.fault:
-            yield from _failure(server.behaviour.fault)
-            return
+            break
+    if server.behaviour.fault:
+        yield from _failure(server.behaviour.fault)
+        return
     usage = {"prompt_tokens": 500, "completion_tokens": count}
     yield (
         b"data: " + json.dumps({"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": usage}).encode() + b"\n\n"
