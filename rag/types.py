@@ -157,7 +157,8 @@ class Hit:
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Restricts a search before candidates are cut. Empty fields do not restrict.
-    `folders` and `files` are relative paths with "/"; dates are ISO 8601, inclusive."""
+    `folders` and `files` are relative paths with "/": a file in any of these places passes. Languages are ISO 639-1
+    codes, dates ISO 8601 (a day, a month or a year), inclusive."""
 
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ from typing import Any
 
 from rag.errors import StoreError
 from rag.messages import Message, msg
+from rag.retrieval.filtering import passes
 from rag.types import Chunk, FileStatus, Filters, Fingerprint, Meta, PageBox, Report
 
 _SCHEMA = """
@@ -166,7 +167,8 @@ class Catalog:
 
     def paths(self, filters: Filters) -> list[str]:
         """Return the files that pass the filters, by path."""
-        return [status.path for status in self.files() if _passes(status, filters)]
+        rows = self._rows("SELECT path, meta FROM files ORDER BY path")
+        return [path for path, meta in rows if passes(path, _meta(meta), filters)]
 
     @staticmethod
     def _clear(db: sqlite3.Connection, path: str) -> None:
@@ -224,9 +226,13 @@ def _file_status(row: Sequence[Any]) -> FileStatus:
         size=size,
         chunks=chunks,
         error=Message.from_json(json.loads(error)) if error else None,
-        meta=Meta(**_tuples(json.loads(meta))),
+        meta=_meta(meta),
         report=_report(json.loads(report)),
     )
+
+
+def _meta(text: str) -> Meta:
+    return Meta(**_tuples(json.loads(text)))
 
 
 def _report(data: Mapping[str, Any]) -> Report:
@@ -247,19 +253,3 @@ def _chunk(row: Sequence[Any]) -> Chunk:
     chunk_id, path, ordinal, text, heading, first, last, boxes, date, tokens, words = row
     places = tuple(PageBox(page, (x0, y0, x1, y1)) for page, x0, y0, x1, y1 in json.loads(boxes))
     return Chunk(chunk_id, path, ordinal, text, tuple(json.loads(heading)), first, last, places, date, tokens, words)
-
-
-def _passes(status: FileStatus, filters: Filters) -> bool:
-    meta, path = status.meta, status.path
-    date = meta.date or ""
-    tags = {tag.casefold() for tag in meta.tags}
-    return all(
-        (
-            not filters.folders or any(path.startswith(folder.strip("/") + "/") for folder in filters.folders),
-            not filters.files or path in filters.files,
-            not filters.tags or bool(tags & {tag.casefold() for tag in filters.tags}),
-            not filters.languages or meta.language in filters.languages,
-            not filters.date_from or bool(date and date >= filters.date_from[: len(date)]),
-            not filters.date_to or bool(date and date <= filters.date_to[: len(date)]),
-        )
-    )
