@@ -73,7 +73,12 @@ def test_dates_are_compared_as_far_as_both_are_told() -> None:
 
 
 def test_a_file_without_a_value_passes_no_filter_for_it() -> None:
-    for filters in (Filters(tags=("a",)), Filters(languages=("ru",)), Filters(date_from="1999"), Filters(date_to="2999")):
+    for filters in (
+        Filters(tags=("a",)),
+        Filters(languages=("ru",)),
+        Filters(date_from="1999"),
+        Filters(date_to="2999"),
+    ):
         assert not passes("a.md", Meta(), filters)
 
 
@@ -83,8 +88,8 @@ def test_a_name_typed_with_loose_marks_is_the_same_name() -> None:
 
 
 NOTES = {
-    "физика/оптика.md": "---\ntags: [экзамен]\ndate: 2024-05-17\n---\nСвет преломляется в воде: так говорит закон света.",
-    "физика/звук.md": "---\ntags: [зачёт]\ndate: 2023-01-10\n---\nСвет и звук суть волны, свет быстрее звука в воздухе.",
+    "физика/оптика.md": "---\ntags: [экзамен]\ndate: 2024-05-17\n---\nСвет преломляется в воде: таков закон света.",
+    "физика/звук.md": "---\ntags: [зачёт]\ndate: 2023-01-10\n---\nСвет и звук суть волны, свет в воздухе быстрее.",
     "химия/соль.md": "---\ndate: 2022\n---\nСвет разлагает соль серебра, поэтому соль хранят в тёмной посуде.",
     "light.md": "---\nlang: en\ndate: 2024-11-02\n---\nLight (свет) bends in water and glass, said the old lecturer.",
 }
@@ -99,7 +104,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     # Passages that fill every candidate's place, were the cut made before the filter.
     (folder / "notes" / "много").mkdir()
     for n in range(130):
-        (folder / "notes" / "много" / f"{n}.md").write_text(f"---\ndate: 2020\n---\nСвет, свет, свет {n}.", encoding="utf-8")
+        (folder / "notes" / "много" / f"{n}.md").write_text(
+            f"---\ndate: 2020\n---\nСвет, свет, свет {n}.", encoding="utf-8"
+        )
 
     def words(name: str, data: Path, url: str, progress: object = None) -> WordEmbedder:
         return WordEmbedder(name)

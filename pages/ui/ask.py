@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.ui.answers import answer_view
 from pages.ui.files import work_view
+from pages.ui.filters import described, filter_box
 from pages.ui.frame import is_busy
 from pages.ui.language import _, markdown, ngettext, tell
 from pages.ui.literal import stems
@@ -55,26 +56,16 @@ def first_step(library: Library) -> None:
 def question_box(library: Library, talk: Conversation) -> None:
     """Draw the box for questions; a question begins to be answered at once."""
     with st.bottom, st.container(key="question", gap="xsmall"):
-        filters = _restriction(library, talk)
+        filters = _tools(library, talk)
         question = st.chat_input(_("Ask your notes"), key="question-box", max_chars=_LONGEST_QUESTION)
     if question and question.strip():
         talk.ask(library, question.strip(), filters)
         st.rerun()
 
 
-def _restriction(library: Library, talk: Conversation) -> Filters | None:
-    folders, files = _places(library)
+def _tools(library: Library, talk: Conversation) -> Filters | None:
     with st.container(horizontal=True, vertical_alignment="center", key="question-tools"):
-        chosen = st.session_state.get("search-in", [])
-        label = ngettext("In {n} place", "In {n} places", len(chosen)) if chosen else _("In all files")
-        with st.popover(label, icon=":material/filter_alt:", type="tertiary"):
-            chosen = st.multiselect(
-                _("Search only in these folders and files"),
-                [*folders, *files],
-                key="search-in",
-                placeholder=_("All files"),
-                persist_state="session",
-            )
+        filters = filter_box(library)
         if talk.turns:
             st.button(
                 _("New conversation"),
@@ -85,17 +76,7 @@ def _restriction(library: Library, talk: Conversation) -> Filters | None:
             )
         if st.button(_("History"), key="history", icon=":material/history:", type="tertiary"):
             open_history(library)
-    if not chosen:
-        return None
-    return Filters(
-        folders=tuple(c.rstrip("/") for c in chosen if c in folders), files=tuple(c for c in chosen if c in files)
-    )
-
-
-def _places(library: Library) -> tuple[list[str], list[str]]:
-    files = [file.path for file in library.files() if file.chunks]
-    folders = {"/".join(path.split("/")[:n]) + "/" for path in files for n in range(1, path.count("/") + 1)}
-    return sorted(folders), files
+    return filters
 
 
 def show_conversation(library: Library, talk: Conversation) -> None:
@@ -134,6 +115,9 @@ def _greeting(library: Library) -> None:
 def _turn(library: Library, turn: Turn, key: str, title: bool = True) -> None:
     if title:
         st.html(f'<h2 class="k-question">{escape(turn.question)}</h2>')
+    if turn.filters is not None:
+        only = _("Looked for only here: {places}", places=" · ".join(described(turn.filters)))
+        st.html(f'<div class="k-sub">{escape(only)}</div>')
     if turn.error:
         notice("wrong", tell(turn.error))
         return
