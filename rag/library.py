@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Self
 from filelock import FileLock, Timeout
 
 from rag.answering import answer
+from rag.answering.history import History
 from rag.answering.prompts import standalone
 from rag.answering.reply import Reply
 from rag.chat.choosing import chat_models, load_chat
@@ -80,6 +81,11 @@ class Library:
             self._warming.join()
         self._shelf.close()
         self._lock.release()
+
+    @property
+    def history(self) -> History:
+        """The questions asked so far, with their answers."""
+        return History(self.paths.data)
 
     @property
     def settings(self) -> Settings:

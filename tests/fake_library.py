@@ -11,6 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from rag.answering.history import History
 from rag.answering.phrases import refusal_text
 from rag.answering.quotes import Quote
 from rag.answering.reply import Reply
@@ -86,6 +87,10 @@ class FakeLibrary:
     def _may(self, name: str) -> None:
         if name in self.problems:
             raise self.problems[name]
+
+    @property
+    def history(self) -> History:
+        return History(self.paths.data)
 
     def change_settings(self, settings: Settings) -> None:
         self._may("change_settings")

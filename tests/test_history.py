@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from ollama_server import Behaviour, OllamaServer
 
 from rag.answering import answer
-from rag.answering.export import to_markdown, to_word
+from rag.answering.export import to_markdown, to_text, to_word
 from rag.answering.history import History
 from rag.answering.record import RunRecord, changed_sources, record_of
+from rag.chat.ollama_chat import OllamaChat
 from rag.errors import StoreError
 from rag.messages import msg
 from rag.types import Chunk, Hit, Meta, SearchResult
@@ -77,7 +80,7 @@ def test_an_old_answer_tells_which_sources_changed_or_went(record: RunRecord) ->
 def test_markdown_has_numbered_sources_with_author_title_and_page(record: RunRecord) -> None:
     text = to_markdown(record)
     assert text.startswith("# Кто сформулировал теорему CAP?\n")
-    assert "1. А. Н. Лектор, Базы данных, бд/лекция.md, с. 3, раздел: Лекция 12 › CAP, дата: 2024-12-11" in text
+    assert "\n- [1] А. Н. Лектор, Базы данных, бд/лекция.md, с. 3, раздел: Лекция 12 › CAP, дата: 2024-12-11" in text
     run = json.loads(text.split("```json\n")[1].split("\n```")[0])
     assert run["settings"] == {"top_k": 3, "embedder": "bundled"}
     assert run["passages"][0] == {"n": 1, "file": "бд/лекция.md", "page": 3, "id": "id1"}
@@ -88,6 +91,41 @@ def test_markdown_loads_no_picture_and_runs_no_html(record: RunRecord) -> None:
     assert "evil.example" not in text or "\\![x](http://evil.example" in text
     assert "\n<img" not in text
     assert " <img" not in text
+
+
+def test_sources_keep_the_numbers_of_the_marks_where_only_some_are_cited(record: RunRecord) -> None:
+    second = replace(record, cited=(2,))
+    assert "- [2] other.pdf" in to_markdown(second)
+    assert "[1] А. Н. Лектор" not in to_markdown(second)
+    assert to_text(second).endswith("Источники:\n[2] other.pdf, с. 9")
+
+
+def test_markdown_is_not_broken_up_by_what_a_note_holds(record: RunRecord) -> None:
+    odd = replace(
+        record, question="Что\nтакое `x`?", text="```python\nx = 1\n[1]: http://evil.example\n", cited=(), marks=()
+    )
+    text = to_markdown(odd)
+    assert text.startswith("# Что такое `x`?\n")
+    assert "\n\\[1]: http" in text
+    fences = [line for line in text.splitlines() if line.startswith("```")]
+    assert fences == ["```python", "```", "```json", "```"]
+    assert json.loads(text.split("```json\n")[1].split("\n```")[0])["question"] == "Что\nтакое `x`?"
+
+
+def test_the_run_record_names_the_model_its_digest_and_its_context() -> None:
+    passage = "Теорему CAP сформулировал Эрик Брюер в 2000 году."
+    result = SearchResult("q", (Hit(Chunk("1", "cap.md", 0, passage), 1.0),), False, 0.9, 0.5)
+    for said, by in ((passage[:-1] + " [1].", "ollama:tiny"), ("Луна сделана из сыра [1].", "quotes")):
+        with OllamaServer(Behaviour(lambda *_, said=said: [said])) as server:
+            chat = OllamaChat("tiny", server.url)
+            kept = record_of(answer(result, "Кто сформулировал теорему CAP?", chat=chat, embedder=None).finish(20), {})
+        assert (kept.answered_by, kept.model, kept.revision) == (by, "ollama:tiny", "sha256:tiny:latest")
+        run = json.loads(to_markdown(kept).split("```json\n")[1].split("\n```")[0])
+        assert (run["model"], run["revision"], run["context"]) == ("ollama:tiny", "sha256:tiny:latest", 4096)
+
+
+def test_quotes_without_a_model_name_none(record: RunRecord) -> None:
+    assert (record.answered_by, record.model, record.revision, record.context) == ("quotes", "", "", 0)
 
 
 def test_word_opens_and_holds_the_answer_with_bold_marks(record: RunRecord) -> None:
@@ -104,8 +142,6 @@ def test_word_opens_and_holds_the_answer_with_bold_marks(record: RunRecord) -> N
 
 
 def test_characters_that_word_cannot_hold_are_left_out(record: RunRecord) -> None:
-    from dataclasses import replace
-
     from docx import Document
 
     odd = replace(record, text="до\x0bпосле\x00", marks=())

@@ -597,6 +597,26 @@ def test_earlier_answers_are_found_again_and_say_when_their_source_is_gone(optic
     kept = opened_entry(at)
     assert "Преломление света описал Снеллиус" in kept
     assert "physics/optics.pdf is no longer among the notes." in kept
+    assert kept.count("Преломление света описал Снеллиус") > 1  # the passage as it was stands under its source
+    assert "Exact quotes" in kept
+
+
+def test_an_answer_that_cannot_be_deleted_says_so(optics: FakeLibrary) -> None:
+    ask(start(), "Кто описал преломление света?")
+
+    def script() -> None:
+        import streamlit
+
+        from pages.ui.opened import shared_library
+        from pages.ui.past import _history_dialog
+
+        streamlit.session_state.setdefault("_past", 1)
+        _history_dialog(shared_library())
+
+    at = checked(AppTest.from_function(script, default_timeout=30).run())
+    (optics.paths.data / "history.sqlite3").write_bytes(b"not a database at all, but long enough to be read" * 40)
+    page = seen(checked(next(b for b in at.button if b.key == "past-delete").click().run()))
+    assert "history.sqlite3 cannot be used" in page
 
 
 def opened_entry(at: AppTest) -> str:

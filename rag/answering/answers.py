@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from rag.answering.citations import citations
+from rag.answering.disagreement import disagreements
 from rag.answering.generation import generate, orders_warning
 from rag.answering.injection import gives_orders
 from rag.answering.phrases import refusal_text
@@ -61,7 +62,7 @@ def refuse(reply: Reply) -> None:
 
 def quote(reply: Reply, embedder: Embedder | None) -> None:
     """Answer with the best sentences of the passages, each with its mark."""
-    _warn_of_orders(reply)
+    _warn(reply)
     try:
         quotes = _quotes(reply, embedder)
     except KonspektError as error:
@@ -112,6 +113,8 @@ def _with_model(
         quote(reply, embedder)
 
 
-def _warn_of_orders(reply: Reply) -> None:
-    for file in dict.fromkeys(hit.chunk.path for hit in reply.result.hits if gives_orders(hit.chunk.text)):
+def _warn(reply: Reply) -> None:
+    hits = reply.result.hits
+    reply.warn(*(found.message(hits) for found in disagreements(hits, reply.question)))
+    for file in dict.fromkeys(hit.chunk.path for hit in hits if gives_orders(hit.chunk.text)):
         reply.warn(orders_warning(file))

@@ -77,7 +77,7 @@ def _holds(passage: Evidence, fact: Fact, written: str) -> bool:
     if fact.kind == "formula":
         return fact.key in folded_formula(passage.everything)
     if fact.kind == "date":
-        same = [other for other in passage.facts if other.kind == "date" and _same_date(fact, other)]
+        same = [other for other in passage.facts if other.kind == "date" and same_date(fact, other)]
         year_there = not fact.key or any(other.key for other in same) or Fraction(fact.key) in passage.values
         return bool(same) and year_there
     if fact.kind == "number":
@@ -89,7 +89,8 @@ def _holds(passage: Evidence, fact: Fact, written: str) -> bool:
     return any(same_name(written, word) for word in passage.words)
 
 
-def _same_date(one: Fact, other: Fact) -> bool:
+def same_date(one: Fact, other: Fact) -> bool:
+    """Tell whether two dates can be the same: what one leaves out (day, year) does not count."""
     (day, month), (other_day, other_month) = one.date, other.date
     years = {key[-2:] for key in (one.key, other.key) if key}
     return month == other_month and (day is None or day == other_day) and len(years) < 2

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from rag.answering.citations import MarkCleaner, citations, marks_in, own_brackets
+from rag.answering.disagreement import disagreements
 from rag.answering.phrases import language_fits, says_no_answer
 from rag.answering.prompts import Exchange, build_prompt, merging_prompt
 from rag.answering.reply import Reply
@@ -33,7 +34,7 @@ def generate(
         ) as come:
             if not come:
                 return "answer"
-            reply.update(stage="reading", answered_by=chat.name)
+            reply.update(stage="reading", answered_by=chat.name, model=chat.name)
             _write(reply, chat, history)
     except ChatError as error:
         reply.warn(error.message)
@@ -47,14 +48,18 @@ def generate(
 def _write(reply: Reply, chat: ChatModel, history: Sequence[Exchange]) -> None:
     """Write the answer in one go, or, for overviews of more passages than fit, from partial answers."""
     hits = reply.result.hits
-    prompt = build_prompt(reply.question, hits, chat.context_limit, history)
+    differing = disagreements(hits, reply.question)
+    reply.warn(*(found.message(hits) for found in differing))
+    pairs = [(found.newer, found.older) for found in differing]
+    prompt = build_prompt(reply.question, hits, chat.context_limit, history, differing=pairs)
+    reply.update(revision=_revision(chat), context=prompt.num_ctx)
     for file in prompt.orders:
         reply.warn(orders_warning(file))
     overview = wants_overview(reply.question) or len(reply.result.sub_questions) > 1
     if prompt.used < len(hits) and overview:
         partials = partial_answers(reply, chat)
         prompt = merging_prompt(reply.question, partials, chat.context_limit)
-        reply.update(stage="reading")
+        reply.update(stage="reading", context=prompt.num_ctx)
     elif prompt.used < len(hits):
         reply.warn(
             msg(
@@ -83,6 +88,13 @@ def _write(reply: Reply, chat: ChatModel, history: Sequence[Exchange]) -> None:
                 numbers=", ".join(map(str, dict.fromkeys(marks.unknown))),
             )
         )
+
+
+def _revision(chat: ChatModel) -> str:
+    try:
+        return chat.revision
+    except ChatError:
+        return ""  # a server that lists no models may answer all the same; the record then names no digest
 
 
 def orders_warning(file: str) -> Message:

@@ -31,6 +31,7 @@ class Phrases:
     question: str
     earlier: str
     sources: str
+    run: str
 
 
 PHRASES: dict[Language, Phrases] = {
@@ -45,6 +46,7 @@ PHRASES: dict[Language, Phrases] = {
         question="Вопрос",
         earlier="Предыдущий вопрос",
         sources="Источники",
+        run="Как получен ответ",
     ),
     "en": Phrases(
         no_answer="The notes do not say.",
@@ -57,6 +59,7 @@ PHRASES: dict[Language, Phrases] = {
         question="Question",
         earlier="Earlier question",
         sources="Sources",
+        run="How this answer was made",
     ),
 }
 

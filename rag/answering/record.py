@@ -32,8 +32,9 @@ class Source:
 @dataclass(frozen=True, slots=True)
 class RunRecord:
     """An answer and what made it. `when` is ISO 8601 in UTC; `marks` are (start, end, n) of the links in `text`;
-    `verdicts` are (start, end, verdict) of its sentences; `settings` hold what influences the result, `model` is the
-    answering model's name and `revision` its digest (empty for quotes and refusals)."""
+    `verdicts` are (start, end, verdict) of its sentences; `settings` hold what influences the result. `model` names the
+    language model that was asked, `revision` is its digest and `context` its size in tokens, also where quotes stand
+    in the place of what it wrote; all three are empty where none was asked."""
 
     when: str
     question: str
@@ -41,6 +42,7 @@ class RunRecord:
     answered_by: str
     model: str = ""
     revision: str = ""
+    context: int = 0
     cited: tuple[int, ...] = ()
     marks: tuple[tuple[int, int, int], ...] = ()
     verdicts: tuple[tuple[int, int, str], ...] = ()
@@ -48,6 +50,11 @@ class RunRecord:
     settings: Mapping[str, Any] | None = None
     warnings: tuple[Message, ...] = ()
     cut_off: bool = False
+
+    @property
+    def shown_sources(self) -> tuple[Source, ...]:
+        """The sources that the answer cites; all of them where it cites none."""
+        return tuple(source for source in self.sources if not self.cited or source.n in self.cited)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values that `from_json` reads back."""
@@ -68,20 +75,19 @@ class RunRecord:
 def record_of(
     reply: Reply,
     settings: Mapping[str, Any],
-    revision: str = "",
     meta: Callable[[str], Meta] = lambda file: Meta(),
     when: datetime | None = None,
 ) -> RunRecord:
     """Make the record of a finished reply. `meta` gives what a file says of itself, for its title and author."""
     answer = reply.answer
-    by_model = ":" in answer.answered_by
     return RunRecord(
         when=(when or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="seconds"),
         question=reply.question,
         text=answer.text,
         answered_by=answer.answered_by,
-        model=answer.answered_by if by_model else "",
-        revision=revision if by_model else "",
+        model=answer.model,
+        revision=answer.revision,
+        context=answer.context,
         cited=tuple(citation.n for citation in answer.citations),
         marks=tuple((mark.start, mark.end, mark.n) for mark in answer.marks),
         verdicts=tuple((sentence.start, sentence.end, sentence.verdict) for sentence in answer.sentences),
@@ -104,9 +110,7 @@ def changed_sources(record: RunRecord, chunk_ids: Callable[[str], Collection[str
     """Tell which cited passages an old answer can no longer be checked against. `chunk_ids` gives the ids of a file's
     passages as they are now, `None` where the file is gone."""
     found = []
-    for source in record.sources:
-        if record.cited and source.n not in record.cited:
-            continue
+    for source in record.shown_sources:
         now = chunk_ids(source.file)
         if now is None:
             found.append(msg("[{n}] {file} is no longer among the notes.", n=source.n, file=source.file))

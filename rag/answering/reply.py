@@ -70,7 +70,9 @@ class Timing:
 class Answer:
     """A snapshot of the reply. `text` grows while it streams and may be cleaned at the end; then `marks` and
     `sentences` tell its links and verdicts. `ahead` counts the answers that the same model has to give first.
-    `cut_off` tells that the text is not complete; `generated` is what the model wrote, before any cleaning."""
+    `cut_off` tells that the text is not complete; `generated` is what the model wrote, before any cleaning. `model`
+    is the language model that was asked, `revision` the digest of its weights and `context` the tokens that prompt and
+    answer could take; they are empty where none was asked."""
 
     text: str = ""
     answered_by: AnsweredBy = ""
@@ -85,6 +87,9 @@ class Answer:
     cut_off: bool = False
     progress: tuple[int, int] = (0, 0)
     generated: str = ""
+    model: str = ""
+    revision: str = ""
+    context: int = 0
 
     @property
     def supported(self) -> float | None:
