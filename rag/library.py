@@ -8,15 +8,17 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from filelock import FileLock, Timeout
 
-from rag.answering import answer
+from rag.answering import FindChat, answer
 from rag.answering.history import History
 from rag.answering.prompts import standalone
 from rag.answering.reply import Reply
+from rag.answering.synthesis import OVERVIEW_PASSAGES, wants_breadth
 from rag.chat.choosing import chat_models, load_chat
 from rag.doctor import doctor
 from rag.errors import KonspektError, QuestionError, SettingsError, StoreError
@@ -184,9 +186,14 @@ class Library:
         history: Sequence[tuple[str, str]] = (),
     ) -> Reply:
         """Search and answer. The passages are there at once, the text streams as the reply is iterated.
-        `history` are earlier questions and answers; they count only where the question refers back."""
+        `history` are earlier questions and answers; they count only where the question refers back. Where `k` is not
+        given and a model answers, a summary of the notes takes more passages than the settings say."""
+        chat: FindChat | None = None
+        if use_llm and not self._settings.quotes_only:
+            chat = cache(partial(load_chat, self._settings))
+        if k is None and chat is not None and wants_breadth(question) and chat() is not None:
+            k = max(self._settings.top_k, OVERVIEW_PASSAGES)
         result = self.search(standalone(question, history), k, filters=filters)
-        chat = load_chat(self._settings) if use_llm and not self._settings.quotes_only else None
         return answer(result, question, chat=chat, embedder=self._shelf.load().embedder, history=history)
 
     def add_file(self, name: str, data: BinaryIO | bytes, replace: bool = False) -> UploadResult:

@@ -4,7 +4,7 @@ none."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rag.answering.citations import citations
 from rag.answering.disagreement import disagreements
@@ -19,6 +19,7 @@ from rag.errors import KonspektError
 from rag.protocols import ChatModel, Embedder
 from rag.types import SearchResult
 
+FindChat = Callable[[], ChatModel | None]
 _WANTS_QUOTATION = re.compile(
     r"\b(?:процитируй\w*|цитат[аыуе]?|дословно|слово в слово|приведи(?:те)? (?:точн\w+ )?(?:цитату|текст"
     r"|формулировку))\b"
@@ -31,7 +32,7 @@ def answer(
     result: SearchResult,
     question: str,
     *,
-    chat: ChatModel | None,
+    chat: ChatModel | FindChat | None,
     embedder: Embedder | None,
     history: Sequence[Exchange] = (),
     turns: Turns = SHARED_TURNS,
@@ -39,8 +40,9 @@ def answer(
     """Make the reply to a question from what was found; nothing runs until it is iterated, started or finished.
 
     Without `chat`, or where the question asks for a quotation, the answer is made of quotes. A refused result, or one
-    without hits, is answered by saying so in the question's language; its hits stay, as the nearest passages.
-    `embedder` judges which sentences fit; without one, words alone do.
+    without hits, is answered by saying so in the question's language; its hits stay, as the nearest passages. `chat`
+    may be a function that looks for a model: it is called in the reply's own thread, when the passages are shown
+    already. `embedder` judges which sentences fit; without one, words alone do.
     """
     if result.refused or not result.hits:
         return Reply(result, question, refuse)
@@ -104,9 +106,10 @@ def show_quotes(reply: Reply, quotes: Sequence[Quote]) -> None:
 
 
 def _with_model(
-    reply: Reply, chat: ChatModel, embedder: Embedder | None, history: Sequence[Exchange], turns: Turns
+    reply: Reply, chat: ChatModel | FindChat, embedder: Embedder | None, history: Sequence[Exchange], turns: Turns
 ) -> None:
-    outcome = generate(reply, chat, embedder, history, turns)
+    found = chat() if callable(chat) else chat
+    outcome = generate(reply, found, embedder, history, turns) if found is not None else "quotes"
     if outcome == "refusal":
         refuse(reply)
     elif outcome == "quotes":

@@ -15,19 +15,31 @@ from rag.messages import msg
 from rag.protocols import ChatModel
 from rag.types import Hit
 
-_OVERVIEW = re.compile(
+OVERVIEW_PASSAGES = 10  # what a model of 4 billion parameters reads in a minute or two on a laptop
+_BROAD = re.compile(
+    r"\b(?:обзор\w*|обобщи\w*|кратко изложи\w*|(?:пере|рас)скажи кратко|суммируй\w*|подытожь\w*|резюм\w*"
+    r"|конспект\w* по|основные (?:мысли|идеи|тезисы|положения)|перечисли(?:те)? все|все упоминания"
+    r"|во всех (?:файлах|лекциях|конспектах|заметках)|по всем (?:файлам|лекциям|конспектам|заметкам))\b"
+    r"|\b(?:overview|summar(?:y|ise|ize)|sum up|outline|list all|across (?:all|my|the)|in all (?:my |the )?(?:files"
+    r"|notes|lectures)|main (?:points|ideas)|key (?:points|ideas))\b",
+    re.IGNORECASE,
+)
+_COMPARING = re.compile(
     r"\b(?:сравни\w*|сопоставь\w*|чем (?:\w+ )?(?:отлича\w*|различа\w*)|разниц[аеуы]|различи[яейм]\w*"
-    r"|обзор\w*|обобщи\w*|в целом|кратко изложи\w*"
-    r"|о чём|о чем|перечисли\w*|все (?:виды|типы|способы|методы|упоминания)|во всех|по всем|резюме|конспект\w* по)\b"
-    r"|\b(?:compare|comparison|contrast|differ\w*|overview|summar\w+|outline|list all|every|across|in all"
-    r"|main points)\b",
+    r"|в целом|о чём|о чем|перечисли\w*|все (?:виды|типы|способы|методы)|во всех|по всем)\b"
+    r"|\b(?:compare|comparison|contrast|differ\w*|every|across|in all)\b",
     re.IGNORECASE,
 )
 
 
+def wants_breadth(question: str) -> bool:
+    """Tell whether the question asks for a summary of what the notes hold, so that a few passages are too few."""
+    return _BROAD.search(question) is not None
+
+
 def wants_overview(question: str) -> bool:
     """Tell whether the question asks for a comparison or a summary, for which every passage counts."""
-    return _OVERVIEW.search(question) is not None
+    return wants_breadth(question) or _COMPARING.search(question) is not None
 
 
 def partial_answers(reply: Reply, chat: ChatModel) -> list[str]:
