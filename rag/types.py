@@ -123,6 +123,7 @@ class Chunk:
     `id` hashes path, heading path, text and the count of earlier equals, so an unchanged passage keeps it.
     `text` is what is shown. `words` holds its tables' rows written out as words, for searching only.
     `tokens` counts `heading path + text` as the embedder's tokenizer does, prefix and special tokens included.
+    `date` is the document's, `date_source` tells where it was read, as `Meta` does.
     """
 
     id: str
@@ -136,6 +137,7 @@ class Chunk:
     date: str | None = None
     tokens: int = 0
     words: str = ""
+    date_source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

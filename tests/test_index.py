@@ -54,7 +54,7 @@ def reopen(tmp_path: Path, store: MemoryStore) -> Callable[[], Index]:
 
 def test_everything_about_a_file_survives_a_restart(reopen: Callable[[], Index]) -> None:
     boxes = (PageBox(3, (1.5, 2.0, 30.0, 40.0)),)
-    chunk = Chunk("id", "a.pdf", 0, "текст", ("Глава 1", "§ 2"), 3, 4, boxes, "2024-09-16", 7, "слова")
+    chunk = Chunk("id", "a.pdf", 0, "текст", ("Глава 1", "§ 2"), 3, 4, boxes, "2024-09-16", 7, "слова", "properties")
     report = Report(pages=5, text_pages=(1, 2), dropped={"header": 3}, warnings=(msg("{n} pages", n=2),))
     meta = Meta("Заглавие", "Автор", "2024", "properties", "ru", ("физика",), ("i", "ii"))
     status = FileStatus("a.pdf", "indexed", 10, 1, None, meta, report)

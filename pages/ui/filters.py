@@ -107,6 +107,7 @@ def _widgets(choices: Choices) -> None:
         [*choices.folders, *choices.files],
         key=_PLACES,
         placeholder=_("All files"),
+        select_all=False,
         persist_state="session",
     )
     if choices.tags:
@@ -116,6 +117,7 @@ def _widgets(choices: Choices) -> None:
             key=_TAGS,
             placeholder=_("All tags"),
             format_func=lambda tag: f"#{tag}",
+            select_all=False,
             persist_state="session",
         )
     if choices.languages:

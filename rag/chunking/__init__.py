@@ -43,6 +43,7 @@ def chunk_document(document: ParsedDocument, path: str, count_tokens: CountToken
                 date=document.meta.date,
                 tokens=passage.tokens,
                 words=passage.words,
+                date_source=document.meta.date_source,
             )
         )
         seen[key] += 1

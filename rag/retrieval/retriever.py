@@ -12,6 +12,7 @@ from rag.protocols import ChunkStore, Embedder, Reranker, Vectors
 from rag.retrieval.asking import Asked, understand
 from rag.retrieval.diversity import distinct, merged, spread
 from rag.retrieval.exact import lifted
+from rag.retrieval.freshness import later_first
 from rag.retrieval.fusion import Candidate, Found, fuse, in_order
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.naming import FileNames
@@ -108,6 +109,7 @@ class Retriever:
         reranked = self._judge(question, kept, chunks) if rerank and self._reranker else {}
         if reranked:
             kept = in_order([replace(c, score=_with_rerank(c, reranked)) for c in kept])
+        kept = later_first(kept, chunks, asked)
         seen = self._evidence(asked, vector, kept[:3], found, chunks[kept[0].chunk_id].text) if kept else None
         return _Ranking(kept, chunks, same_in, reranked, seen, confidence(seen, mode) if seen else 0.0)
 

@@ -34,7 +34,10 @@ CREATE TABLE IF NOT EXISTS vectors (id TEXT PRIMARY KEY, path TEXT NOT NULL, chu
 CREATE INDEX IF NOT EXISTS vectors_by_path ON vectors (path);
 CREATE INDEX IF NOT EXISTS vectors_by_digest ON vectors (digest);
 """
-_CHUNK = "id, path, ordinal, text, heading, page_first, page_last, boxes, date, tokens, words"
+_CHUNK = (
+    "SELECT c.id, path, c.ordinal, c.text, c.heading, c.page_first, c.page_last, c.boxes, c.date, c.tokens, c.words, "
+    "json_extract(f.meta, '$.date_source') FROM chunks c JOIN files f USING (path)"
+)
 _MANY = 500
 
 
@@ -132,21 +135,19 @@ class Catalog:
 
     def chunks_of(self, path: str) -> list[Chunk]:
         """Return a file's chunks in order."""
-        return [
-            _chunk(row) for row in self._rows(f"SELECT {_CHUNK} FROM chunks WHERE path = ? ORDER BY ordinal", (path,))
-        ]
+        return [_chunk(row) for row in self._rows(f"{_CHUNK} WHERE path = ? ORDER BY ordinal", (path,))]
 
     def chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """Return those of the chunks that exist, by id."""
         found: dict[str, Chunk] = {}
         for part in _parts(ids):
-            rows = self._rows(f"SELECT {_CHUNK} FROM chunks WHERE id IN ({_marks(part)})", part)
+            rows = self._rows(f"{_CHUNK} WHERE c.id IN ({_marks(part)})", part)
             found.update((row[0], _chunk(row)) for row in rows)
         return found
 
     def all_chunks(self) -> Iterator[Chunk]:
         """Yield every chunk, in a fixed order."""
-        for row in self._rows(f"SELECT {_CHUNK} FROM chunks ORDER BY path, ordinal"):
+        for row in self._rows(f"{_CHUNK} ORDER BY path, ordinal"):
             yield _chunk(row)
 
     def stems(self) -> Iterator[tuple[str, str, list[str]]]:
@@ -250,6 +251,7 @@ def _chunk_row(chunk: Chunk, stems: str) -> tuple[Any, ...]:
 
 
 def _chunk(row: Sequence[Any]) -> Chunk:
-    chunk_id, path, ordinal, text, heading, first, last, boxes, date, tokens, words = row
+    chunk_id, path, ordinal, text, heading, first, last, boxes, date, tokens, words, source = row
     places = tuple(PageBox(page, (x0, y0, x1, y1)) for page, x0, y0, x1, y1 in json.loads(boxes))
-    return Chunk(chunk_id, path, ordinal, text, tuple(json.loads(heading)), first, last, places, date, tokens, words)
+    where = (tuple(json.loads(heading)), first, last, places)
+    return Chunk(chunk_id, path, ordinal, text, *where, date, tokens, words, source)
