@@ -141,6 +141,7 @@ def _hit(rank: int, hit: Hit) -> dict[str, Any]:
         "keyword_rank": hit.keyword_rank,
         "ordinal": chunk.ordinal,
         "date": chunk.date,
+        "date_source": chunk.date_source,
         "same_in": list(hit.same_in),
     }
 

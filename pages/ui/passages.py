@@ -27,7 +27,7 @@ def hit_cards(
         with st.container(border=True, key=f"card-{key}-{n}", gap="small"):
             file = files.get(hit.chunk.path)
             quoted = [span for quote in quotes if quote.n == n for span in quote.spans]
-            st.html(card_html(hit.chunk, file, wanted, quoted, n=n, anchor=f"p-{key}-{n}", foot=_foot(hit)))
+            st.html(card_html(hit.chunk, file, wanted, quoted, n=n, anchor=f"p-{key}-{n}", foot=_foot(hit, file)))
             _ways_on(library, hit.chunk, files, key=f"{key}-{n}")
 
 
@@ -66,11 +66,8 @@ def where_html(chunk: Chunk, file: FileStatus | None) -> str:
     return '<span class="k-step"> › </span>'.join(steps)
 
 
-def _foot(hit: Hit) -> str:
-    parts = []
-    if hit.chunk.date:
-        title = escape(_("Date of the document"))
-        parts.append(f'<span title="{title}">{escape(day(hit.chunk.date))}</span>')
+def _foot(hit: Hit, file: FileStatus | None) -> str:
+    parts = _about_document(hit.chunk, file)
     parts.append(_score(_("match"), hit.score, None, _("Orders the passages: the higher, the nearer to the question")))
     if hit.dense is not None:
         parts.append(_score(_("meaning"), hit.dense, hit.dense_rank, _("Nearness in meaning (cosine)")))
@@ -82,6 +79,31 @@ def _foot(hit: Hit) -> str:
         also = _("also in {files}", files=", ".join(hit.same_in))
         parts.append(f"<span>{escape(also)}</span>")
     return "".join(parts)
+
+
+def _about_document(chunk: Chunk, file: FileStatus | None) -> list[str]:
+    """Return when the document is from and how that is known, who wrote it, and its title where no heading says it."""
+    parts = []
+    if chunk.date and chunk.date_source == "file time":
+        parts.append((_("file of {date}", date=day(chunk.date)), _("When the file was last changed")))
+    elif chunk.date:
+        parts.append((day(chunk.date), _date_origin(chunk.date_source)))
+    if file is not None and file.meta.author:
+        parts.append((file.meta.author, _("Author")))
+    said = {name.casefold() for name in (*chunk.heading, chunk.path.rpartition("/")[2].rpartition(".")[0])}
+    if file is not None and file.meta.title and file.meta.title.casefold() not in said:
+        parts.append((file.meta.title, _("Title of the document")))
+    told = ((escape(text), escape(f"{meaning}: {text}")) for text, meaning in parts)
+    return [f'<span class="k-of" title="{whole}">{text}</span>' for text, whole in told]
+
+
+def _date_origin(source: str) -> str:
+    return {
+        "properties": _("Date of the document, from its properties"),
+        "front matter": _("Date of the document, from its front matter"),
+        "text": _("Date of the document, from its text"),
+        "name": _("Date of the document, from its name"),
+    }.get(source, _("Date of the document"))
 
 
 def _score(name: str, value: float, rank: int | None, meaning: str) -> str:
