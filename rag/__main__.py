@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rag import reports
 from rag.errors import KonspektError
 from rag.settings import Paths
-from rag.types import MODES, FileProgress
+from rag.types import MODES, FileProgress, Filters
 
 if TYPE_CHECKING:
     from rag.serving import LoadEmbedder
@@ -56,13 +57,13 @@ def _sync(options: argparse.Namespace) -> Result:
 
 def _search(options: argparse.Namespace) -> Result:
     with _library(options) as library:
-        result = library.search(options.query, options.k, options.mode, options.rerank or None)
+        result = library.search(options.query, options.k, options.mode, options.rerank or None, _filters(options))
     return reports.search(result), False
 
 
 def _ask(options: argparse.Namespace) -> Result:
     with _library(options) as library:
-        reply = library.ask(options.question, options.k, use_llm=not options.no_llm)
+        reply = library.ask(options.question, options.k, use_llm=not options.no_llm, filters=_filters(options))
         for _ in reply:
             pass
     return reports.ask(reply), False
@@ -116,6 +117,17 @@ def _numbers(text: str) -> tuple[int, ...]:
     return numbers
 
 
+def _date(text: str) -> str:
+    if not re.fullmatch(r"\d{4}(-\d\d(-\d\d)?)?", text):
+        raise argparse.ArgumentTypeError(f"not a date: {text}; write 2024-05-17, 2024-05 or 2024")
+    return text
+
+
+def _filters(options: argparse.Namespace) -> Filters:
+    places = (tuple(options.folder), tuple(options.file))
+    return Filters(*places, tuple(options.tag), tuple(options.language), options.date_from, options.date_to)
+
+
 def _positive(text: str) -> int:
     return _numbers(text)[0] if "," not in text else int(text)
 
@@ -155,6 +167,16 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--by", help="group the figures by this field of the questions, e.g. kind")
     for made in (search, ask):
         made.add_argument("-k", type=_positive, help="how many passages (default: the setting, 3)")
+        only = made.add_argument_group("search only in", "each may be given several times; places are joined")
+        for name, about in (
+            ("folder", "files in this folder of the notes"),
+            ("file", "this file"),
+            ("tag", "files with this tag"),
+            ("language", "files in this language, e.g. ru"),
+        ):
+            only.add_argument(f"--{name}", action="append", default=[], metavar=name.upper(), help=about)
+        only.add_argument("--from", type=_date, dest="date_from", metavar="DATE", help="files dated from this day on")
+        only.add_argument("--until", type=_date, dest="date_to", metavar="DATE", help="files dated up to this day")
     for made in (search, evaluate):
         made.add_argument("--rerank", action="store_true", help="rerank the candidates")
     command("files", _files, "List every file known, with its state and coverage.")

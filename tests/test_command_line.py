@@ -233,3 +233,29 @@ def test_the_same_question_gives_the_same_passages_in_another_process(synced: Ru
     here = [synced.json("search", question) for _ in range(3)]
     out = subprocess.run([*command, *where], capture_output=True, text=True, check=True, cwd=ROOT).stdout
     assert all(found == json.loads(out) for found in here)
+
+
+@pytest.mark.parametrize(
+    ("only", "files"),
+    [
+        (["--folder", "физика"], {"физика/оптика.md"}),
+        (["--folder", "physics", "--file", "биология.txt"], {"physics/sound.md", "биология.txt"}),
+        (["--language", "en"], {"physics/sound.md"}),
+        (["--tag", "no-such"], set()),
+        (["--from", "2000", "--until", "2001-12"], set()),
+        (["--until", "2999-01-01"], set(NOTES)),
+    ],
+)
+def test_a_search_can_be_kept_to_places_tags_languages_and_dates(synced: Run, only: list[str], files: set[str]) -> None:
+    found = synced.json("search", "скорость звука и энергия", "-k", "5", *only)
+    assert {hit["file"] for hit in found["hits"]} == files
+    answered = synced.json("ask", "Чему равна скорость звука в воздухе?", "--no-llm", "-k", "5", *only)
+    assert {hit["file"] for hit in answered["hits"]} == files
+    assert files or answered["answered_by"] == "refusal"
+
+
+@pytest.mark.parametrize("date", ["yesterday", "2024-5-1", "17.05.2024"])
+def test_what_is_no_date_is_wrong_usage(date: str) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["search", "свет", "--from", date])
+    assert exit_.value.code == 2
