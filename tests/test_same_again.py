@@ -14,10 +14,10 @@ from rag.types import MODES
 from tests.fakes import WordEmbedder
 
 ROOT = Path(__file__).parent.parent
-WORDS = (
-    "свет волна линза фокус призма спектр энергия работа тепло двигатель цикл закон поле заряд ток сила масса "
-    "скорость время память процесс поток файл сеть пакет адрес ключ дерево граф список очередь хеш поиск сортировка"
-).split()
+WORDS = """
+свет волна линза фокус призма спектр энергия работа тепло двигатель цикл закон поле заряд ток сила масса
+скорость время память процесс поток файл сеть пакет адрес ключ дерево граф список очередь хеш поиск сортировка
+""".split()
 QUESTIONS = (
     "закон преломления света в линзе",
     "Чем процесс отличается от потока?",
@@ -61,7 +61,7 @@ def test_ten_runs_and_two_more_processes_give_identical_hits_and_scores(paths: P
     assert first.count("Hit(") > 100
     assert all(other == first for other in others)
     code = (
-        "import sys; from pathlib import Path; from rag.settings import Paths; from tests.test_same_again import answers;"
+        "from pathlib import Path; from rag.settings import Paths; from tests.test_same_again import answers;"
         f" print(answers(Paths(Path({str(paths.notes)!r}), Path({str(paths.data)!r})), 1)[0])"
     )
     for seed in ("1", "2"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pages.ui.language import _
 
 _LOST = '[role="dialog"]:not(:has([data-testid]))'  # all our own dialogs hold elements with such names
+_DATE = '[data-testid="stDateInputField"]'
 _DROP = '[data-testid="stFileUploaderDropzone"]'
 
 
@@ -18,6 +19,9 @@ def own_words() -> str:
             _("Drop files and folders here"),
         ),
         _say(f"{_DROP} > div:not([data-testid]) > span", _("Let go to add them")),
+        _say(f"{_DATE} [data-type=day][data-placeholder]", _("dd")),
+        _say(f"{_DATE} [data-type=month][data-placeholder]", _("mm")),
+        _say(f"{_DATE} [data-type=year][data-placeholder]", _("yyyy")),
         _say(f"{_LOST} h2", _("Konspekt is not running"), "1.3rem"),
         _say(
             f"{_LOST} > div > div",
