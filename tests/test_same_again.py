@@ -14,10 +14,10 @@ from rag.types import MODES
 from tests.fakes import WordEmbedder
 
 ROOT = Path(__file__).parent.parent
-WORDS = """
+VOCABULARY = """
 свет волна линза фокус призма спектр энергия работа тепло двигатель цикл закон поле заряд ток сила масса
 скорость время память процесс поток файл сеть пакет адрес ключ дерево граф список очередь хеш поиск сортировка
-""".split()
+"""
 QUESTIONS = (
     "закон преломления света в линзе",
     "Чем процесс отличается от потока?",
@@ -31,11 +31,11 @@ QUESTIONS = (
 
 def fill(notes: Path) -> None:
     """Write 40 notes of 12 passages, many of them nearly or wholly alike: ties are what could change places."""
-    chance = random.Random(5)
+    chance, known = random.Random(5), VOCABULARY.split()
     for file in range(40):
         parts = []
         for part in range(12):
-            text = " ".join(chance.choice(WORDS) for _ in range(14)) if part % 4 else "свет волна линза фокус призма"
+            text = " ".join(chance.choice(known) for _ in range(14)) if part % 4 else "свет волна линза фокус призма"
             parts.append(f"# {part}\n\nПро {text} {file % 7}.")
         date = f"---\ndate: 202{file % 5}\n---\n"
         (notes / f"{file:02}.md").write_text(date + "\n\n".join(parts), encoding="utf-8")

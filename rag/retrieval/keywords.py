@@ -117,12 +117,12 @@ class KeywordIndex:
 
     def judge(self, weights: Mapping[str, float], ids: Collection[str]) -> dict[str, Match]:
         """Return the matches of those passages that share a stem with the question."""
-        wanted = set(ids)
         matches: dict[str, Match] = {}
         for segment, scores, covered in _scored(self._state, weights):
-            for i in np.flatnonzero(scores):
-                if segment.ids[i] in wanted:
-                    matches[segment.ids[i]] = Match(segment.ids[i], round(float(scores[i]), 6), float(covered[i]))
+            for chunk_id in ids:
+                place = segment.place(chunk_id)
+                if place is not None and scores[place]:
+                    matches[chunk_id] = Match(chunk_id, round(float(scores[place]), 6), float(covered[place]))
         return matches
 
 

@@ -29,6 +29,7 @@ class Segment:
     passages: Ints
     counts: Ints
     _by_length: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    _places: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def build(cls, rows: Sequence[Row]) -> Self:
@@ -83,6 +84,12 @@ class Segment:
             return self.passages[:0], self.counts[:0]
         span = slice(self.starts[number], self.starts[number + 1])
         return self.passages[span], self.counts[span]
+
+    def place(self, chunk_id: str) -> int | None:
+        """Return which passage has this id."""
+        if not self._places:
+            self._places.update({chunk: place for place, chunk in enumerate(self.ids)})
+        return self._places.get(chunk_id)
 
     def stems_of_length(self, length: int) -> tuple[str, ...]:
         """Return the stems with so many characters."""
