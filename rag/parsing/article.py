@@ -15,7 +15,7 @@ ROLES = ("navigation", "banner", "contentinfo", "search", "complementary", "menu
 _NAMES = re.compile(
     r"(?:^|[\s_-])(?:nav(?:bar|igation)?|menu|breadcrumbs?|sidebar|banner|cookies?|consent|footer|masthead|social|share|sharing"
     r"|related|advert(?:s|isement)?|ads|promo|popup|modal|subscribe|newsletter|comments?|skip-link|toolbar|pagination|pager"
-    r"|mw-editsection|noprint|mw-jump-link|navbox|catlinks)(?:$|[\s_-])", re.IGNORECASE,
+    r"|\w*menu\d*|mw-editsection|noprint|mw-jump-link|navbox|catlinks)(?:$|[\s_-])", re.IGNORECASE,
 )  # fmt: skip
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _DISPLAY = re.compile(r"^\{\\(?:displaystyle|textstyle)\s*(.*)\}$", re.DOTALL)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from rag.parsing.layout import Column, Line, PageLayout
+from rag.parsing.layout import Line, PageLayout
 
 _ZONE = 0.16
 _NUMBER = re.compile(r"\d+")
@@ -42,7 +42,7 @@ def without_furniture(pages: Sequence[PageLayout]) -> Furniture:
     for page in pages:
         columns = []
         for column in page.columns:
-            columns.append(Column(tuple(x for x in column.lines if id(x) not in drop), column.left, column.right))
+            columns.append(replace(column, lines=tuple(x for x in column.lines if id(x) not in drop)))
             dropped += sum(len(x.text) for x in column.lines if id(x) in drop)
         kept.append(replace(page, columns=tuple(columns)))
     return Furniture(tuple(kept), dropped, header)

@@ -16,6 +16,7 @@ _COMPOUND = re.compile(
 _WORD_PARTS = frozenset(
     ("with", "under", "over", "some", "every", "there", "where", "more", "further", "never", "other", "when")
 )
+_COMPOUND_HALF = 6  # letters of a second half that speak for a compound where another has it too
 _ALONE = frozenset({"и", "или", "а", "либо", "and", "or", "und", "oder", "to"})
 
 
@@ -58,5 +59,7 @@ def _keeps_hyphen(left: str, right: str, lower: bool, known: Collection[str]) ->
         return False
     parts_are_words = left in known and right in known and min(len(left), len(right)) > 3 and left not in _WORD_PARTS
     if left.isascii() and (len(left) == 1 or parts_are_words):
+        return True
+    if len(right) >= _COMPOUND_HALF and left not in _WORD_PARTS and any(word.endswith(f"-{right}") for word in known):
         return True
     return _COMPOUND.fullmatch(compound) is not None

@@ -104,11 +104,13 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Lines that are read one after the other, top to bottom, and the sides they stand between."""
+    """Lines that are read one after the other, top to bottom, and the sides they stand between. `aside`: they run in
+    another direction than the page's text, as a stamp at its margin does."""
 
     lines: tuple[Line, ...]
     left: float
     right: float
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from statistics import median
 from rag.parsing.glyphs import clean
 from rag.parsing.layout import Fragment, Piece, union
 from rag.parsing.ocr import Word
+from rag.parsing.ocr_scripts import in_one_script
 
 _SPECK = 3  # shorter stretches far from the text's left side are specks
 _FAR = 2.5  # in line heights
@@ -31,7 +32,7 @@ def fragments_of(words: Sequence[Word], scale: float, *, drop_specks: bool = Tru
     if drop_specks:
         rows = _without_specks(rows, height)
     body = median(_size(row) for row in rows) if rows else height
-    return [fragment for row in rows for fragment in _fragments(row, scale, body)]
+    return [fragment for row in rows for fragment in _fragments(in_one_script(row), scale, body)]
 
 
 def _without_specks(rows: list[list[Word]], height: float) -> list[list[Word]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,12 @@ from rag.parsing.table_continued import Found, ends_page, with_header_above
 from rag.types import ParsedDocument, Report
 
 _SHRINK_EVERY = 20
+_BLANK = re.compile(  # what printers write on pages that they leave empty
+    r"[\W\d]*(?=.*\b(page|intentionally)\b)((this|the)\s+)?(page\s+)?((is|was|has\s+been)\s+)?"
+    r"((intentionally|deliberately)\s+)?(left\s+)?blank(\s+intentionally)?[\W\d]*"
+    r"|[\W\d]*(эта\s+)?страница\s+(намеренно|специально)\s+(оставлена|остаётся|остается)\s+(пустой|чистой)[\W\d]*",
+    re.IGNORECASE,
+)
 
 
 def parse_pdf(
@@ -104,7 +111,11 @@ class _Reading:
             return
         if text.hidden:
             self._drop("hidden", text.hidden)
-        if needs_ocr(text):
+        if _BLANK.fullmatch(text.text.strip()):
+            self._drop("blank page", len(text.text.strip()))
+            self._kinds["empty"].add(number)
+            self._tick()
+        elif needs_ocr(text):
             self._waiting[number] = text
         else:
             self._keep(number, text, "text" if text.fragments or text.aside else "empty")
@@ -176,7 +187,7 @@ class _Reading:
         builder = BlockBuilder(levels, known, body_size(pages), course_of(furniture.header, count))
         tables, before, number = 0, None, 0
         for page in pages:
-            found: Found = {i: find_tables(column, page.rules, levels) for i, column in enumerate(page.columns)}
+            found: Found = {i: find_tables(x, page.rules, levels) for i, x in enumerate(page.columns) if not x.aside}
             found = with_header_above(page, found, before if page.number == number + 1 else None)
             before, number = ends_page(page, found), page.number
             tables += sum(len(each) for each in found.values())

@@ -52,6 +52,9 @@ class BlockBuilder:
             self._boxes[id(line)] = turned(line.bbox, width, height, -page.turns)
         notes: list[Line] = []
         for index, column in enumerate(page.columns):
+            if column.aside:
+                self._late.append(self._aside(column.lines))
+                continue
             found = {table.first: table for table in tables.get(index, ())}
             body, below = _footnotes(
                 column, self._body, {i for t in found.values() for i in range(t.first, t.last + 1)}
@@ -185,6 +188,10 @@ class BlockBuilder:
         rows = [" | ".join(cell for cell in row) for row in found.table.rows]
         text = "\n".join(([found.table.caption] if found.table.caption else []) + rows)
         self.blocks.append(Block(text, "table", self._heading, (Region(0, page.number, box),), found.table))
+
+    def _aside(self, lines: Sequence[Line]) -> Block:
+        text, regions = self._text(lines, "paragraph")
+        return Block(text, "paragraph", self._heading, regions)
 
     def _as_notes(self, lines: Sequence[Line]) -> list[Block]:
         groups: list[list[Line]] = []

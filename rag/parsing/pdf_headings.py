@@ -6,13 +6,18 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from rag.parsing.layout import Column, Line, PageLayout
 
 _LONGEST = 160
+_FEW_STEPS = 4
+_NUMBER_BESIDE = 14
 _NAMED = re.compile(
-    r"(часть|раздел|глава|лекция|тема|семинар|занятие|билет|приложение|part|chapter|lecture|unit|section|appendix|item)"
-    r"\s+(№\s*)?(\d+|[ivxlc]+|[a-zа-я])\b\.?",
+    r"(часть|раздел|глава|лекция|тема|модуль|семинар|занятие|билет|приложение"
+    r"|part|chapter|lecture|unit|module|section|appendix|item)"
+    r"\s+(№\s*)?(\d+|[ivxlc]+|[a-zа-я]|one|two|three|four|five|six|seven|eight|nine|ten"
+    r"|перв\w\w|втор\w\w|треть\w|четв[её]рт\w\w|пят\w\w|шест\w\w|седьм\w\w|восьм\w\w|девят\w\w|десят\w\w)\b\.?",
     re.IGNORECASE,
 )
 _DECIMAL = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})[.)]?\s+(?=[^\W\d])")
@@ -116,6 +121,8 @@ def _candidates(column: Column, body: float) -> list[Line]:
 
 def _pitch(column: Column) -> float:
     steps = sorted(b.base - a.base for a, b in zip(column.lines, column.lines[1:], strict=False) if b.base > a.base)
+    if column.lines and len(steps) < _FEW_STEPS:  # too few to be of one paragraph
+        steps = [min([*steps, 1.4 * median(line.size for line in column.lines)])]
     return steps[len(steps) // 3] if steps else 14.0
 
 
@@ -127,7 +134,7 @@ def _goes_on(line: Line, below: Line | None) -> bool:
 def _looks_like_heading(line: Line, body: float, apart: bool) -> bool:
     text = line.text
     letters = len(_LETTER.findall(text))
-    if letters < 3 or len(text) > _LONGEST or line.mono or line.math > 0.4 or len(line.cells) > 2:
+    if letters < 3 or len(text) > _LONGEST or line.mono or line.math > 0.4 or _is_row(line):
         return False
     if text[0].islower() or text[-1] in ",;" or letters < 0.4 * len(text):
         return False
@@ -145,6 +152,13 @@ def _looks_like_heading(line: Line, body: float, apart: bool) -> bool:
         or bool(decimal and "." in decimal.group(1) and len(text) < 90)
         or (text.isupper() and letters >= 4 and len(text) < 80)
     )
+
+
+def _is_row(line: Line) -> bool:
+    """Tell whether a line is of a table: it names several columns, or says in brackets what is counted. Beside a title
+    stands its number at most."""
+    in_brackets = line.text.startswith("(") and line.text.endswith(")") and len(line.text) < 40
+    return in_brackets or len(line.cells) > 2 or (len(line.cells) == 2 and len(line.cells[0].text) > _NUMBER_BESIDE)
 
 
 def _style(line: Line) -> tuple[float, bool, bool]:

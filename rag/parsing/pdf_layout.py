@@ -13,11 +13,12 @@ from rag.parsing.table_grid import walls
 def laid_out(text: PageText, number: int, *, ocr: bool = False) -> PageLayout:
     """Return the page as lines in reading order; text that runs in another direction comes last."""
     upright_width = text.height if text.turns % 2 else text.width
-    fragments = with_formulas(text.fragments, text.rules, upright_width)
+    fragments = text.fragments if ocr else with_formulas(text.fragments, text.rules, upright_width)
     parts = reading_order(fragments, walls(text.rules, text.width, text.height))
     columns = []
-    for part in (*parts, text.aside):
+    for i, part in enumerate((*parts, text.aside)):
         lines = build_lines(part, number)
         if lines:
-            columns.append(Column(tuple(lines), min(x.x0 for x in lines), max(x.x1 for x in lines)))
+            sides = min(x.x0 for x in lines), max(x.x1 for x in lines)
+            columns.append(Column(tuple(lines), *sides, aside=i == len(parts)))
     return PageLayout(number, text.width, text.height, tuple(columns), text.rules, text.turns, ocr)

@@ -6,14 +6,15 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rag.errors import ParsingError
-from rag.parsing.layout import Fragment
+from rag.parsing.layout import Fragment, Rule
 from rag.parsing.ocr import recognise
 from rag.parsing.ocr_image import Grey, is_sideways, prepared
 from rag.parsing.ocr_layout import fragments_of
+from rag.parsing.ocr_rules import without_rules
 from rag.parsing.pdf_text import PageText
 from rag.parsing.quality import is_readable, quality
 from rag.types import BBox
@@ -97,11 +98,13 @@ def _read(picture: Grey, scale: float, languages: str) -> PageText:
     for turns in (1, 3, 0, 2) if is_sideways(picture) else (0, 2, 1, 3):
         turned = np.ascontiguousarray(np.rot90(picture, -turns))
         ready, angle = prepared(turned)
+        ready, rules = without_rules(ready, scale)
         words = recognise(ready, languages, round(72 * scale))
         sure = sum(w.confidence * len(w.text) for w in words) / max(sum(len(w.text) for w in words), 1)
         sure *= quality(" ".join(word.text for word in words))
-        fragments = [_untilted(f, angle, turned.shape, scale) for f in fragments_of(words, scale)]
-        read = PageText(0, 0, tuple(fragments), (), (), turns=turns)
+        tilt = _Tilt(angle, turned.shape[1] / scale / 2, turned.shape[0] / scale / 2)
+        fragments = tuple(tilt.fragment(fragment) for fragment in fragments_of(words, scale))
+        read = PageText(0, 0, fragments, (), tuple(map(tilt.rule, rules)), turns=turns)
         if best is None or sure > best[0]:
             best = sure, read
         if sure >= _SURE or not words:
@@ -110,15 +113,28 @@ def _read(picture: Grey, scale: float, languages: str) -> PageText:
     return best[1]
 
 
-def _untilted(fragment: Fragment, angle: float, shape: tuple[int, ...], scale: float) -> Fragment:
-    """Move a box found on a picture that was set straight to where it stands on the page."""
-    if not angle:
-        return fragment
-    turn = math.radians(angle)
-    middle_x, middle_y = shape[1] / scale / 2, shape[0] / scale / 2
-    x0, y0, x1, y1 = fragment.bbox
-    dx, dy = (x0 + x1) / 2 - middle_x, (y0 + y1) / 2 - middle_y
-    x, y = middle_x + dx * math.cos(turn) - dy * math.sin(turn), middle_y + dx * math.sin(turn) + dy * math.cos(turn)
-    shift = (x - (x0 + x1) / 2, y - (y0 + y1) / 2)
-    box: BBox = (x0 + shift[0], y0 + shift[1], x1 + shift[0], y1 + shift[1])
-    return replace(fragment, pieces=tuple(replace(piece, bbox=box) for piece in fragment.pieces), bbox=box)
+@dataclass(frozen=True, slots=True)
+class _Tilt:
+    """Moves what was found on a picture that was set straight by an angle (degrees) to where it stands on the page,
+    whose middle is given in points. Boxes stay level."""
+
+    angle: float
+    x: float
+    y: float
+
+    def fragment(self, fragment: Fragment) -> Fragment:
+        box = self._box(fragment.bbox)
+        return replace(fragment, pieces=tuple(replace(piece, bbox=box) for piece in fragment.pieces), bbox=box)
+
+    def rule(self, rule: Rule) -> Rule:
+        return Rule(*self._box((rule.x0, rule.y0, rule.x1, rule.y1)))
+
+    def _box(self, box: BBox) -> BBox:
+        if not self.angle:
+            return box
+        x0, y0, x1, y1 = box
+        turn = math.radians(self.angle)
+        dx, dy = (x0 + x1) / 2 - self.x, (y0 + y1) / 2 - self.y
+        right = self.x + dx * math.cos(turn) - dy * math.sin(turn) - (x0 + x1) / 2
+        down = self.y + dx * math.sin(turn) + dy * math.cos(turn) - (y0 + y1) / 2
+        return x0 + right, y0 + down, x1 + right, y1 + down

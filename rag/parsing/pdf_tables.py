@@ -18,7 +18,7 @@ def find_tables(column: Column, rules: Sequence[Rule], headings: Collection[int]
     found = ruled_tables(column, rules)
     taken = {i for table in found for i in range(table.first, table.last + 1)}
     for start, end in _free(column.lines, taken):
-        found += open_tables(column, start, end, headings)
+        found += open_tables(column, start, end, rules, headings)
     return sorted(found, key=lambda table: table.first)
 
 

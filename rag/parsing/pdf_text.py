@@ -11,6 +11,7 @@ from typing import Any
 from rag.parsing.glyphs import EXTENSION_FONT, MATH_FONT, clean
 from rag.parsing.hidden import HiddenText
 from rag.parsing.layout import Fragment, Piece, Rule, turned, union
+from rag.parsing.pdf_spaces import with_true_spaces, with_underscores
 from rag.types import BBox
 
 ARROW = "\u20d7"
@@ -57,12 +58,12 @@ def read_page(page: Any) -> PageText:
     fragments: list[Fragment] = []
     aside: list[Fragment] = []
     for line in lines:
-        for fragment in _fragments(line, hidden, turns, size):
+        for fragment in _fragments(with_true_spaces(line["spans"]), hidden, turns, size):
             (fragments if _way(line) == turns else aside).append(fragment)
     rules = tuple(_rules(vectors, turns, size)) if len(vectors) <= _MOST_VECTORS else ()
     return PageText(
         *shown,
-        tuple(_without_doubles(fragments)),
+        tuple(with_underscores(list(_without_doubles(fragments)), rules)),
         tuple(aside),
         rules,
         hidden.characters,
@@ -116,9 +117,11 @@ def _upright(lines: list[dict[str, Any]]) -> int:
     return votes.index(max(votes))
 
 
-def _fragments(line: dict[str, Any], hidden: HiddenText, turns: int, page: tuple[float, float]) -> Iterator[Fragment]:
+def _fragments(
+    spans: Iterable[dict[str, Any]], hidden: HiddenText, turns: int, page: tuple[float, float]
+) -> Iterator[Fragment]:
     pieces: list[Piece] = []
-    for span in line["spans"]:
+    for span in spans:
         if hidden.hides(span):
             continue
         for piece in _pieces(span, turns, page):

@@ -16,7 +16,7 @@ _VALUE = re.compile(
 )
 _YEAR = re.compile(r"(fy|q[1-4]|[1-4]q|i{1,3}|iv)?\s*'?((19|20)\d\d)(\s*(г\.?|год[а-я]*|\(?[a-z]\)?))?", re.IGNORECASE)
 _CURRENCY = re.compile(r"[$€£¥₽]")
-_RUN_OF_VALUES = re.compile(r"(?:[$€£¥₽]|\(?[\d.,]+\)?%?|[—–-]|\s)+")
+_RUN_OF_VALUES = re.compile(r"(?:[$€£¥₽]|\(?[\d.,]+\)?(?:\s?%)?|[—–-]|\s)+")
 _VALUE_OF_RUN = re.compile(r"[$€£¥₽]|\(?[\d.,]+\)?\s?%?|[—–-]")
 _TAIL = re.compile(r"[)%\]*]+|\)\s*%|bps|pts?", re.IGNORECASE)
 _UNITS = re.compile(

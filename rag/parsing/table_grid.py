@@ -72,8 +72,7 @@ def _table(column: Column, rules: list[Rule]) -> FoundTable | None:
         return None
     if _leaves_cells_together(lines, borders):
         return None
-    bands = _bands(rules, lines, box)
-    rows = [_row(band, borders) for band in bands]
+    rows = [row for band in _bands(rules, lines, box) for row in _rows(band, borders)]
     rows = [row for row in rows if any(row)]
     kept = [k for k in range(len(borders) - 1) if any(row[k] for row in rows)]
     rows = [[row[k] for k in kept] for row in rows]
@@ -122,6 +121,16 @@ def _bands(rules: Sequence[Rule], lines: Sequence[Line], box: BBox) -> list[list
         middle = (line.y0 + line.y1) / 2
         bands.setdefault(sum(cut < middle for cut in cuts), []).append(line)
     return [bands[k] for k in sorted(bands)]
+
+
+def _rows(band: Sequence[Line], borders: Sequence[float]) -> list[list[str]]:
+    """Return the row between two rules, or several where only some rows are ruled: each line fills the same cells, and
+    holds a value."""
+    alone = [_row([line], borders) for line in band]
+    filled_alike = len({tuple(bool(cell) for cell in row) for row in alone}) == 1
+    if filled_alike and all(row[0] and any(map(is_value, filter(None, row[1:]))) for row in alone):
+        return alone
+    return [_row(band, borders)]
 
 
 def _row(lines: Sequence[Line], borders: Sequence[float]) -> list[str]:

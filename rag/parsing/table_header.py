@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 
-from rag.parsing.layout import Cell
+from rag.parsing.layout import Cell, Rule
 
 Edge = tuple[float, float]
 _MOST_COLUMNS = 14
@@ -27,19 +27,57 @@ def heads_of(lines: Sequence[Sequence[Cell]], edges: Sequence[Edge]) -> list[Edg
     return list(edges)
 
 
-def spread(cells: Sequence[Cell], edges: Sequence[Edge], heads: Sequence[Edge]) -> dict[int, str]:
+def ruled_groups(
+    cells: Sequence[Cell], between: tuple[float, float], edges: Sequence[Edge], rules: Sequence[Rule]
+) -> list[range | None]:
+    """Return, for each cell over the columns, those that the rule next under it runs over; `None` where no rule tells.
+
+    The rules `between` those heights, the cells' baseline and the top of the first row, are looked at. One that is
+    shorter than the cell or runs under several cells tells nothing.
+    """
+    named = over(cells, edges)
+    near = _whole([r for r in rules if r.horizontal and between[0] - 1 <= r.y0 <= between[1] + 1])
+    middles = [_middle(cell.x0, cell.x1) for cell in named]
+    groups: list[range | None] = []
+    for cell, middle in zip(named, middles, strict=True):
+        rule = min((r for r in near if r.x0 <= middle <= r.x1), key=lambda r: r.y0, default=None)
+        groups.append(None)
+        if rule and rule.length > cell.x1 - cell.x0 - 4 and sum(rule.x0 <= x <= rule.x1 for x in middles) == 1:
+            columns = [k for k, edge in enumerate(edges) if rule.x0 <= _middle(*edge) <= rule.x1]
+            groups[-1] = range(columns[0], columns[-1] + 1) if columns else None
+    return groups
+
+
+def _whole(rules: Sequence[Rule]) -> list[Rule]:
+    """Join rules that are drawn in pieces, one a cell."""
+    whole: list[Rule] = []
+    for rule in sorted(rules, key=lambda r: (round(r.y0), r.x0)):
+        if whole and abs(whole[-1].y0 - rule.y0) < 1 and rule.x0 - whole[-1].x1 < 0.5:
+            whole[-1] = Rule(whole[-1].x0, whole[-1].y0, max(whole[-1].x1, rule.x1), whole[-1].y1)
+        else:
+            whole.append(rule)
+    return whole
+
+
+def spread(
+    cells: Sequence[Cell], edges: Sequence[Edge], heads: Sequence[Edge], ruled: Sequence[range | None]
+) -> dict[int, str]:
     """Give each column (1 and on; 0 is that of the labels) the text of the header cells over it.
 
-    Where a line has fewer cells than there are columns, and its cells stand over the middles of groups of columns, each
-    goes to all of its group; else to the column nearest to it. `heads` are the sides of the columns' own names, which
-    say better than the values where a column's middle is.
+    `ruled` tells which columns each cell names where rules say so. Without rules, where a line has fewer cells than
+    there are columns, and its cells stand over the middles of groups of columns, each goes to all of its group; else to
+    the column nearest to it. `heads` are the sides of the columns' own names, which say better than the values where a
+    column's middle is.
     """
     named = over(cells, edges)
     texts: dict[int, str] = {}
     for cell in cells:
         if cell not in named:
             texts[0] = f"{texts.get(0, '')} {cell.text}".strip()
-    groups = _groups(named, heads) if 0 < len(named) < len(edges) <= _MOST_COLUMNS else None
+    told = [group for group in ruled if group]
+    groups = told if len(told) == len(named) else None
+    if groups is None and 0 < len(named) < len(edges) <= _MOST_COLUMNS:
+        groups = _groups(named, heads)
     for i, cell in enumerate(named):
         for k in groups[i] if groups else (_nearest(cell, edges),):
             texts[k + 1] = f"{texts.get(k + 1, '')} {cell.text}".strip()

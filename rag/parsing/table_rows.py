@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rag.parsing.layout import Cell, Column, Line, union
+from rag.parsing.layout import Cell, Column, Line, Rule, union
 from rag.parsing.table_cells import FoundTable, filled, is_units, is_value, is_year, whole_cells
-from rag.parsing.table_header import heads_of, over, spread
+from rag.parsing.table_header import heads_of, over, ruled_groups, spread
 from rag.types import Table
 
 _LEAST_ROWS = 2
 _LONGEST_LABEL = 150
+_LABEL = 20.0  # points that a label takes at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +34,17 @@ class _Row:
         return 1 <= values >= (len(self.cells) - 1) / 2 and self.line.math < 0.3
 
 
-def open_tables(column: Column, start: int, end: int, headings: Collection[int]) -> list[FoundTable]:
-    """Return the tables among `column.lines[start:end]`."""
+def open_tables(
+    column: Column, start: int, end: int, rules: Sequence[Rule], headings: Collection[int]
+) -> list[FoundTable]:
+    """Return the tables among `column.lines[start:end]`. `rules` under names of columns tell how far these reach."""
     rows = [_Row(i, column.lines[i], tuple(whole_cells(column.lines[i]))) for i in range(start, end)]
     found: list[FoundTable] = []
     free = 0
     for first, last in [*_runs(rows), *_text_runs(rows)]:
         if any(found_.first <= rows[k].index <= found_.last for found_ in found for k in (first, last)):
             continue
-        table = _table(rows, first, last, max(free if first >= free else 0, 0), headings)
+        table = _table(rows, (first, last), max(free if first >= free else 0, 0), rules, headings)
         if table and all(table.first > other.last or table.last < other.first for other in found):
             found.append(table)
             free = last + 1
@@ -49,7 +52,9 @@ def open_tables(column: Column, start: int, end: int, headings: Collection[int])
 
 
 def _runs(rows: Sequence[_Row]) -> list[tuple[int, int]]:
-    """Return stretches that begin and end with a row of data and hold only such rows and short labels between."""
+    """Return stretches that begin and end with a row of data and hold only such rows and short labels between.
+
+    A row alone is a table only if its columns are named."""
     runs: list[tuple[int, int]] = []
     first: int | None = None
     last = 0
@@ -62,7 +67,7 @@ def _runs(rows: Sequence[_Row]) -> list[tuple[int, int]]:
             last = k
     if first is not None:
         runs.append((first, last))
-    return [(a, b) for a, b in runs if sum(rows[k].is_seed for k in range(a, b + 1)) >= _LEAST_ROWS]
+    return [(a, b) for a, b in runs if sum(rows[k].is_seed for k in range(a, b + 1)) >= _LEAST_ROWS or a == b]
 
 
 def _bridges(rows: Sequence[_Row], a: int, b: int) -> bool:
@@ -133,12 +138,18 @@ def _is_textual(rows: Sequence[_Row]) -> bool:
     )
 
 
-def _table(rows: Sequence[_Row], first: int, last: int, floor: int, headings: Collection[int]) -> FoundTable | None:
+def _table(
+    rows: Sequence[_Row], body: tuple[int, int], floor: int, rules: Sequence[Rule], headings: Collection[int]
+) -> FoundTable | None:
+    first, last = body
     edges = _columns(rows[first : last + 1])
     if not edges:
         return None
     first = _with_labels_above(rows, first, floor, edges)
-    top, header = _header(rows, first, floor, edges, headings)
+    top = _top(rows, first, floor, edges, headings)
+    header = _header(rows, top, first, edges, rules)
+    if first == last and not _is_named(rows[first], header):
+        return None
     lines: list[list[str]] = []
     for row in rows[first : last + 1]:
         _add_row(lines, row, edges)
@@ -234,10 +245,10 @@ def _column_of(cell: Cell, edges: Sequence[tuple[float, float]]) -> int:
     return 1 + min(range(len(edges)), key=lambda k: abs((edges[k][0] + edges[k][1]) / 2 - middle))
 
 
-def _header(
+def _top(
     rows: Sequence[_Row], first: int, floor: int, edges: Sequence[tuple[float, float]], headings: Collection[int]
-) -> tuple[int, list[str]]:
-    """Return where the header begins and its cells: lines over the first row that stand over the values."""
+) -> int:
+    """Return where the header begins: lines over the first row that stand over the values."""
     top = first
     while top > floor and first - top < 9:
         row, below = rows[top - 1], rows[top].line
@@ -248,12 +259,29 @@ def _header(
         if id(row.line) in headings or len(row.line.text) > 170:
             break
         top -= 1
+    return top
+
+
+def _header(
+    rows: Sequence[_Row], top: int, first: int, edges: Sequence[tuple[float, float]], rules: Sequence[Rule]
+) -> list[str]:
+    """Return the names of the columns, from the lines between `top` and the first row."""
     header = [""] * (len(edges) + 1)
     heads = heads_of([row.cells for row in rows[top:first]], edges)
-    for row in rows[top:first]:
-        for k, text in spread(row.cells, edges, heads).items():
-            header[k] = f"{header[k]} {text}".strip()
-    return top, header
+    rules = [rule for rule in rules if rule.x0 > rows[first].line.x0 + _LABEL]  # not under the labels too
+    for k, row in enumerate(rows[top:first], start=top + 1):
+        ruled = ruled_groups(row.cells, (row.line.base, rows[first].line.y0), edges, rules)
+        below = over(rows[k].cells, edges)
+        if len(ruled) == 1 and len(below) == len(edges) and k < first and all(is_year(cell.text) for cell in below):
+            ruled = [range(len(edges))]  # "31 December" over the years
+        for column, text in spread(row.cells, edges, heads, ruled).items():
+            header[column] = f"{header[column]} {text}".strip()
+    return header
+
+
+def _is_named(row: _Row, header: Sequence[str]) -> bool:
+    """Tell whether a single row is a table: every one of its values has a name over it, and there are several."""
+    return len(row.values) >= 2 and len(row.cells) == len(row.values) + 1 == len(header) and all(header[1:])
 
 
 def _caption(rows: Sequence[_Row], top: int, floor: int, headings: Collection[int]) -> tuple[int, str]:

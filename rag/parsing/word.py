@@ -61,6 +61,12 @@ def _count_left_out(draft: Draft, main: Part) -> None:
         draft.warn(msg("The comments in this document are left out."))
 
 
+def _start_of(section: Any) -> str:
+    """How a section begins: "nextPage", "oddPage", "continuous", ..."""
+    kind = section.find(W + "type")
+    return str(kind.get(W + "val") or "") if kind is not None else "nextPage"
+
+
 class _Reader:
     """Walks the body in order and joins the paragraphs of a list into one block."""
 
@@ -76,6 +82,9 @@ class _Reader:
         self.caption = ""
         self.page = 1 if next(root.iter(W + "lastRenderedPageBreak"), None) is not None else None
         self.after_hard_break = False
+        changed = {old for change in root.iter(W + "sectPrChange") for old in change}
+        self.sections = [_start_of(section) for section in root.iter(W + "sectPr") if section not in changed]
+        self.next_page = ""  # "oddPage" or "evenPage" where only such a page can follow
         self.has_headings = any(self.styles.level(p) for p in root.iter(W + "p"))
 
     def read(self, container: Any) -> None:
@@ -111,6 +120,10 @@ class _Reader:
             self.end_list()
             self.read(box)
         self._notes(found)
+        if node.find(f"{W}pPr/{W}sectPr") is not None:
+            self.end_list()
+            self.sections = self.sections[1:]
+            self.next_page = next(iter(self.sections), "")
 
     def _level(self, node: Any, found: ParagraphText) -> int | None:
         """In a document without any styled heading, short lines in bold or in capitals are its headings."""
@@ -136,13 +149,20 @@ class _Reader:
         kept = ""
         for char in text:
             if char == HARD_BREAK or (char == "\f" and not self.after_hard_break):
-                self.page += 1
-                kept += "\f" if keep else " "
+                kept += "\f" * self._turn_page() if keep else self._turn_page() * " "
             elif char != "\f":
                 kept += char
             if not char.isspace() or char == HARD_BREAK:
                 self.after_hard_break = char == HARD_BREAK
         return kept
+
+    def _turn_page(self) -> int:
+        """Count one page, and the empty one before a section that begins on a right or a left page."""
+        assert self.page is not None
+        unwanted = {"oddPage": 0, "evenPage": 1}.get(self.next_page)
+        turned = 2 if (self.page + 1) % 2 == unwanted else 1
+        self.page, self.next_page = self.page + turned, ""
+        return turned
 
     def end_list(self) -> None:
         """Close the list that the last paragraphs made, if any."""
