@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Plus
 
 from rag.retrieval.keywords import KeywordIndex
-from rag.retrieval.words import tokens
+from rag.retrieval.words import tokens, words
 
 Rows = list[tuple[str, str, list[str]]]
 
@@ -53,6 +53,11 @@ def test_yo_and_ye_are_one_letter() -> None:
         ("B5000 RAID5", ["b5000", "raid5"]),
         ("FY2022", ["fy2022", "fy", "2022"]),
         ("Q22023", ["q22023", "q2", "2023"]),
+        ("A₁ A1 Ａ１", ["a1", "a1", "a1"]),
+        ("x² + см³, ФОТО ｆｕｌｌ", ["x2", "см3", "фот", "full"]),
+        ("энтропия¹ entropy²", ["энтроп", "1", "entropi", "2"]),
+        ("Приказ №5, № 5", ["приказ", "5", "5"]),
+        ("Windows™ ﬁnd", ["window", "find"]),
         ("機械学習", ["機械", "械学", "学習"]),
         ("??? 🙂 \u200b", []),
         ("", []),
@@ -60,6 +65,13 @@ def test_yo_and_ye_are_one_letter() -> None:
 )
 def test_a_text_is_split_and_folded(text: str, expected: list[str]) -> None:
     assert tokens(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["A₁ и x²", "Приказ №5 от 1999 г.", "энтропия¹", "Windows™ 11", "Ｆull ｗidth", "ударе\u0301ние"]
+)
+def test_a_question_s_words_have_the_stems_of_a_passage_s(text: str) -> None:
+    assert [stem for word in words(text) for stem in word.stems] == tokens(text)
 
 
 def test_stemming_from_several_threads_gives_what_one_thread_gives() -> None:

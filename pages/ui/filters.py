@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _PLACES, _TAGS, _LANGUAGES, _FROM, _TO = "search-in", "search-tags", "search-languages", "search-from", "search-to"
 _TOLD = 2
+_WIDTH = 340  # pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,10 @@ def filter_box(library: Library) -> Filters | None:
     files = [file for file in library.files() if file.chunks]
     choices = Choices.of(files)
     chosen = _chosen(choices)
-    with st.popover(_label(chosen), icon=":material/filter_alt:", type="tertiary", key="filters"):
+    with (
+        st.popover(_label(chosen), icon=":material/filter_alt:", type="tertiary", key="filters"),
+        st.container(width=_WIDTH),
+    ):
         _widgets(choices)
         if chosen is not None:
             left = sum(passes(file.path, file.meta, chosen) for file in files)

@@ -21,6 +21,8 @@ from rag.types import Chunk
 
 # Passages so near in score, among so many of the best, may change places. Less than a file gains by being named.
 _ABOUT_EQUAL = 0.08
+# Where there are few candidates, scores are stretched far apart: then cosines and shared words tell what is near.
+_SAME_COSINE, _SAME_WORDS = 0.015, 0.9
 _COMPARED = 10
 # Two sentences tell of the same thing where they share this part of their words, numbers and names aside.
 _ALIKE = 0.6
@@ -55,8 +57,8 @@ def later_first(candidates: Sequence[Candidate], chunks: Mapping[str, Chunk], as
     for first in range(compared):
         best = first
         for other in range(first + 1, compared):
-            if order[first].score - order[other].score > _ABOUT_EQUAL:
-                break
+            if not _about_equal(order[first], order[other]):
+                continue
             here, there = (chunks[order[n].chunk_id] for n in (first, other))
             if _earlier(dates[best], dates[other]) and _earlier(dates[first], dates[other]):
                 best = other if _retold(here, there, frozenset(asked.weights)) else best
@@ -65,6 +67,16 @@ def later_first(candidates: Sequence[Candidate], chunks: Mapping[str, Chunk], as
             order[first], order[best] = replace(two, score=one.score), replace(one, score=two.score)
             dates[first], dates[best] = dates[best], dates[first]
     return order
+
+
+def _about_equal(better: Candidate, other: Candidate) -> bool:
+    if better.score - other.score <= _ABOUT_EQUAL:
+        return True
+    if better.dense is not None and (other.dense is None or other.dense < better.dense - _SAME_COSINE):
+        return False
+    if better.keyword is not None and (other.keyword or 0.0) < _SAME_WORDS * better.keyword:
+        return False
+    return better.dense is not None or better.keyword is not None
 
 
 def _date(chunk: Chunk) -> str:

@@ -18,6 +18,10 @@ _LATIN = re.compile(r"[a-z]+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 # Stress marks and accents that NFKC leaves apart; soft hyphens and zero-width characters inside words.
 _LOOSE_MARKS = re.compile(r"[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]")
+# Signs that NFKC would write as letters, joined to the word beside them ("№5" as "no5").
+_SIGNS = str.maketrans({"№": " ", "™": " ", "℠": " "})
+# A raised number after a word is a note's mark, after a letter or a unit a power: "энтропия¹", but "x²", "км²".
+_NOTE_MARK = re.compile(r"(?<=[^\W\d_]{4})(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])")
 _PLAIN_LETTERS = {
     code: unicodedata.normalize("NFD", chr(code))[0]
     for code in range(0xC0, 0x250)
@@ -40,7 +44,8 @@ class Word:
 
 def fold(text: str) -> str:
     """Return the text in the form in which words are compared: case, accents, ё and compatibility forms folded."""
-    return _LOOSE_MARKS.sub("", unicodedata.normalize("NFKC", text)).casefold().translate(_PLAIN_LETTERS)
+    apart = _NOTE_MARK.sub(" ", text.translate(_SIGNS))
+    return _LOOSE_MARKS.sub("", unicodedata.normalize("NFKC", apart)).casefold().translate(_PLAIN_LETTERS)
 
 
 def tokens(text: str) -> list[str]:
