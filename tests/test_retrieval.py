@@ -127,6 +127,31 @@ def test_the_same_paragraph_in_fifty_files_takes_one_place() -> None:
     assert sorted([hits[0].chunk.path, *hits[0].same_in]) == sorted(copies)
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("copies", [50, 150, 450])
+def test_a_paragraph_copied_more_often_than_there_are_candidates_leaves_room_for_others(
+    mode: Mode, copies: int
+) -> None:
+    text = "Закон Ома связывает ток, напряжение и сопротивление участка цепи."
+    others = ["Закон Джоуля и ток: теплота участка цепи.", "Закон Кирхгофа: сумма токов узла цепи."]
+    one_file = [Chunk(f"c{n}", "copies.md", n, text, ("Цепь",)) for n in range(copies)]
+    notes = Notes({"copies.md": one_file, "other.md": others, **OPTICS})
+    hits = notes.ask("закон Ома для участка цепи", mode=mode).hits
+    assert [hit.chunk.text for hit in hits].count(text) == 1
+    assert len({hit.chunk.text for hit in hits}) == 3
+
+
+def test_a_filter_that_leaves_little_is_not_searched_again_and_again(optics: Notes) -> None:
+    asked: list[int] = []
+    query = optics.store.query
+    optics.store.query = lambda vector, n, paths=None: asked.append(n) or query(vector, n, paths)  # type: ignore[method-assign]
+    try:
+        assert len(optics.ask("свет", paths=["biology.md"], k=20).hits) == 2
+    finally:
+        optics.store.query = query  # type: ignore[method-assign]
+    assert len(asked) == 1
+
+
 def test_near_duplicates_share_a_place_but_another_number_is_another_passage() -> None:
     base = (
         "В сессию студенты факультета сдают экзамены по математическому анализу, линейной алгебре, физике, "

@@ -24,9 +24,10 @@ from rag.types import Chunk, Hit, Mode, SearchResult
 Chunks = Callable[[Sequence[str]], Mapping[str, Chunk]]
 Item = TypeVar("Item")
 
-# Candidates of each path; of the fused order, those whose texts are read; those that a reranker judges.
+# Candidates of each path and of the fused order, and how many times more where these are not enough; those that a
+# reranker judges.
 _CANDIDATES = 100
-_READ = 100
+_WIDER = 4
 _RERANKED = 30
 _RERANK_WEIGHT = 0.5
 # Candidates of each path from the files that the question names, and what a passage gains by standing in one.
@@ -81,12 +82,14 @@ class Retriever:
         rerank: bool = False,
         paths: Sequence[str] | None = None,
         threshold: float = 0.5,
+        parts: Sequence[str] = (),
     ) -> SearchResult:
         """Return at most k hits, best first. `paths` restricts to those files (`None`: all), `rerank` asks for the
-        reranker's judgement where there is one, and a confidence under `threshold` refuses."""
+        reranker's judgement where there is one, and a confidence under `threshold` refuses. `parts` are the questions
+        that it consists of; where none are given, rules look for them."""
         asked = without_instructions(query)
-        parts = sub_questions(asked)
-        whole = self._rank(asked, mode, rerank, paths)
+        parts = parts or sub_questions(asked)
+        whole = self._rank(asked, mode, rerank, paths, k)
         rankings = [whole, *(self._rank(part, mode, rerank, paths) for part in parts)]
         hits = _hits(rankings, k)
         sure = max(whole.confidence, min((r.confidence for r in rankings[1:]), default=0.0))
@@ -96,16 +99,18 @@ class Retriever:
         """Return what the confidence of a question rests on; `None` where nothing is found. For measuring."""
         return self._rank(without_instructions(query), mode, False, paths).evidence
 
-    def _rank(self, question: str, mode: Mode, rerank: bool, paths: Sequence[str] | None) -> _Ranking:
+    def _rank(self, question: str, mode: Mode, rerank: bool, paths: Sequence[str] | None, k: int = 1) -> _Ranking:
         asked = understand(question, self._keywords)
         vector = None if mode == "keyword" else self._embedder.embed_question(asked.text)
         named = self._names.get(self._keywords).named_by(asked.text)
-        found = self._find(asked, vector, mode, paths, named)
-        fused = fuse(found, mode)
-        chunks = self._chunks([c.chunk_id for c in fused])
-        known = [c for c in fused if c.chunk_id in chunks]
-        best = in_order([replace(c, score=c.score + _named_lift(chunks[c.chunk_id], named)) for c in known])[:_READ]
-        kept, same_in = distinct(spread(lifted(best, asked, self._keywords, chunks), chunks), chunks)
+        n = _CANDIDATES
+        while True:
+            found = self._find(asked, vector, mode, paths, named, n)
+            chunks, kept, same_in = self._kept(asked, found, mode, named, n)
+            # Copies of one text may have filled all places: then more candidates are looked at, while there are more.
+            if len(kept) >= k or max(len(found.dense), len(found.keyword)) < n:
+                break
+            n *= _WIDER
         reranked = self._judge(question, kept, chunks) if rerank and self._reranker else {}
         if reranked:
             kept = in_order([replace(c, score=_with_rerank(c, reranked)) for c in kept])
@@ -113,13 +118,29 @@ class Retriever:
         seen = self._evidence(asked, vector, kept[:3], found, chunks[kept[0].chunk_id].text) if kept else None
         return _Ranking(kept, chunks, same_in, reranked, seen, confidence(seen, mode) if seen else 0.0)
 
+    def _kept(
+        self, asked: Asked, found: Found, mode: Mode, named: Mapping[str, float], n: int
+    ) -> tuple[Mapping[str, Chunk], list[Candidate], dict[str, tuple[str, ...]]]:
+        """Return the texts of all candidates, the n best in order, each text once, and where else a text stands."""
+        fused = fuse(found, mode)
+        chunks = self._chunks([c.chunk_id for c in fused])
+        known = [c for c in fused if c.chunk_id in chunks]
+        best = in_order([replace(c, score=c.score + _named_lift(chunks[c.chunk_id], named)) for c in known])[:n]
+        return chunks, *distinct(spread(lifted(best, asked, self._keywords, chunks), chunks), chunks)
+
     def _find(
-        self, asked: Asked, vector: Vectors | None, mode: Mode, paths: Sequence[str] | None, named: Mapping[str, float]
+        self,
+        asked: Asked,
+        vector: Vectors | None,
+        mode: Mode,
+        paths: Sequence[str] | None,
+        named: Mapping[str, float],
+        n: int,
     ) -> Found:
-        keyword = [] if mode == "dense" else self._keywords.search(asked.weights, _CANDIDATES, paths)
+        keyword = [] if mode == "dense" else self._keywords.search(asked.weights, n, paths)
         if mode == "keyword-then-dense":
             paths = sorted({chunk.path for chunk in self._chunks([m.chunk_id for m in keyword]).values()})
-        dense = [] if vector is None else self._store.query(vector, _CANDIDATES, paths)
+        dense = [] if vector is None else self._store.query(vector, n, paths)
         floor = dense[-1][1] if dense else 0.0
         if named and mode != "keyword-then-dense":
             inside = sorted(named if paths is None else named.keys() & set(paths))
