@@ -38,6 +38,7 @@ def without_furniture(pages: Sequence[PageLayout]) -> Furniture:
             drop.update(id(line) for line in lines)
             if top and not header and page.number <= 2:
                 header = tuple(cell.text for line in lines for cell in line.cells)
+    drop.update(id(line) for line in _stamps(pages))
     kept, dropped = [], 0
     for page in pages:
         columns = []
@@ -46,6 +47,15 @@ def without_furniture(pages: Sequence[PageLayout]) -> Furniture:
             dropped += sum(len(x.text) for x in column.lines if id(x) in drop)
         kept.append(replace(page, columns=tuple(columns)))
     return Furniture(tuple(kept), dropped, header)
+
+
+def _stamps(pages: Sequence[PageLayout]) -> Iterable[Line]:
+    """Return the lines that stand aside on page after page."""
+    asides = [(page.number, x) for page in pages for c in page.columns if c.aside is not None for x in c.lines]
+    places: dict[str, set[int]] = defaultdict(set)
+    for number, line in asides:
+        places[_key(line)[0]].add(number)
+    return [line for _, line in asides if len(places[_key(line)[0]]) >= max(3, 0.3 * len(pages))]
 
 
 def _outermost(pages: Sequence[PageLayout], top: bool) -> Iterable[tuple[PageLayout, list[Line]]]:

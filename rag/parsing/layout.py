@@ -104,13 +104,14 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Lines that are read one after the other, top to bottom, and the sides they stand between. `aside`: they run in
-    another direction than the page's text, as a stamp at its margin does."""
+    """Lines that are read one after the other, top to bottom, and the sides they stand between. `aside`: the
+    quarter turns that set them upright where they run in another direction than the page's text, as stamps at its
+    margin do."""
 
     lines: tuple[Line, ...]
     left: float
     right: float
-    aside: bool = False
+    aside: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,8 @@ class PageLayout:
 
     @property
     def lines(self) -> list[Line]:
-        return [line for column in self.columns for line in column.lines]
+        """The lines of its text, in order; what stands aside is left out."""
+        return [line for column in self.columns if column.aside is None for line in column.lines]
 
 
 def turned(box: BBox, width: float, height: float, turns: int) -> BBox:

@@ -187,7 +187,9 @@ class _Reading:
         builder = BlockBuilder(levels, known, body_size(pages), course_of(furniture.header, count))
         tables, before, number = 0, None, 0
         for page in pages:
-            found: Found = {i: find_tables(x, page.rules, levels) for i, x in enumerate(page.columns) if not x.aside}
+            found: Found = {
+                i: find_tables(x, page.rules, levels) for i, x in enumerate(page.columns) if x.aside is None
+            }
             found = with_header_above(page, found, before if page.number == number + 1 else None)
             before, number = ends_page(page, found), page.number
             tables += sum(len(each) for each in found.values())

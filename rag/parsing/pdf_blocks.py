@@ -47,12 +47,13 @@ class BlockBuilder:
 
     def add_page(self, page: PageLayout, tables: Mapping[int, Sequence[FoundTable]]) -> None:
         """Add a page; `tables` are those found in each of its columns, by the column's index."""
-        for line in page.lines:
-            width, height = (page.height, page.width) if page.turns % 2 else (page.width, page.height)
-            self._boxes[id(line)] = turned(line.bbox, width, height, -page.turns)
+        for column in page.columns:
+            turns = page.turns if column.aside is None else column.aside
+            width, height = (page.height, page.width) if turns % 2 else (page.width, page.height)
+            self._boxes.update((id(line), turned(line.bbox, width, height, -turns)) for line in column.lines)
         notes: list[Line] = []
         for index, column in enumerate(page.columns):
-            if column.aside:
+            if column.aside is not None:
                 self._late.append(self._aside(column.lines))
                 continue
             found = {table.first: table for table in tables.get(index, ())}

@@ -42,7 +42,11 @@ def heading_levels(pages: Sequence[PageLayout], outline: Sequence[OutlineEntry])
     body = {ocr: body_size([page for page in pages if page.ocr is ocr]) for ocr in (False, True)}
     by_outline = _from_outline(pages, outline)
     looks = {
-        id(line): line for page in pages for column in page.columns for line in _candidates(column, body[page.ocr])
+        id(line): line
+        for page in pages
+        for column in page.columns
+        if column.aside is None
+        for line in _candidates(column, body[page.ocr])
     }
     if not by_outline:
         return _ranked(looks)

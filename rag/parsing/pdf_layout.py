@@ -16,9 +16,9 @@ def laid_out(text: PageText, number: int, *, ocr: bool = False) -> PageLayout:
     fragments = text.fragments if ocr else with_formulas(text.fragments, text.rules, upright_width)
     parts = reading_order(fragments, walls(text.rules, text.width, text.height))
     columns = []
-    for i, part in enumerate((*parts, text.aside)):
+    ways = [(part, None) for part in parts] + [(aside.fragments, aside.turns) for aside in text.aside]
+    for part, turns in ways:
         lines = build_lines(part, number)
         if lines:
-            sides = min(x.x0 for x in lines), max(x.x1 for x in lines)
-            columns.append(Column(tuple(lines), *sides, aside=i == len(parts)))
+            columns.append(Column(tuple(lines), min(x.x0 for x in lines), max(x.x1 for x in lines), turns))
     return PageLayout(number, text.width, text.height, tuple(columns), text.rules, text.turns, ocr)

@@ -11,7 +11,8 @@ from rag.parsing.layout import Fragment, Rule
 
 _PUT_IN = 512  # of a span's `char_flags`: its characters are not in the file
 _LEAST_STEPS = 4
-_SAME_STEP = 0.03  # of the step
+_SAME_STEP = 0.005  # of the step
+_LEAST_NARROW = 2  # letters with room on both their sides
 _THICKEST = 1.2
 _LONGEST = 10.0
 _TOUCH = 1.2
@@ -29,8 +30,9 @@ def with_true_spaces(spans: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for span, after in pairwise(drawn)
         if span["text"] and " " not in span["text"]
     ]
+    narrow = sum(len(span["text"].strip()) == 1 for span in drawn)
     even = len(steps) >= _LEAST_STEPS and max(steps) - min(steps) <= _SAME_STEP * max(steps)
-    return drawn if even else spans
+    return drawn if even and narrow >= _LEAST_NARROW else spans
 
 
 def _is_put_in(span: dict[str, Any]) -> bool:
@@ -52,6 +54,8 @@ def with_underscores(fragments: list[Fragment], rules: Sequence[Rule]) -> list[F
 
 def _at_foot(fragment: Fragment, stroke: Rule) -> bool:
     below = (stroke.y0 + stroke.y1) / 2 - fragment.base
+    if any(piece.math for piece in fragment.pieces):
+        return False
     return -0.15 * fragment.size <= below <= 0.25 * fragment.size
 
 

@@ -23,16 +23,24 @@ _WIDE_GAP = re.compile(r"\s{3,}")
 
 
 @dataclass(frozen=True, slots=True)
+class Aside:
+    """Text that runs in another direction than the page's: it is upright after `turns` quarters clockwise."""
+
+    fragments: tuple[Fragment, ...]
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
 class PageText:
-    """A page as read. `fragments` come in drawing order, `aside` are those that run in another direction; `rules` are
-    the straight lines drawn on it. All places are those of the page turned `turns` quarters clockwise from how it is
-    shown, which sets its text upright. `hidden` counts characters left out; `pictured` is the share of the page that
+    """A page as read. `fragments` come in drawing order; `rules` are the straight lines drawn on it. All places, but
+    those of what stands `aside`, are those of the page turned `turns` quarters clockwise from how it is shown, which
+    sets its text upright. `hidden` counts characters left out; `pictured` is the share of the page that
     its largest picture takes, `drawn` the count of drawn shapes."""
 
     width: float
     height: float
     fragments: tuple[Fragment, ...]
-    aside: tuple[Fragment, ...]
+    aside: tuple[Aside, ...]
     rules: tuple[Rule, ...]
     hidden: int = 0
     turns: int = 0
@@ -42,7 +50,8 @@ class PageText:
     @property
     def text(self) -> str:
         """All text, unordered."""
-        return " ".join(piece.text for f in (*self.fragments, *self.aside) for piece in f.pieces)
+        parts = (self.fragments, *(aside.fragments for aside in self.aside))
+        return " ".join(piece.text for part in parts for f in part for piece in f.pieces)
 
 
 def read_page(page: Any) -> PageText:
@@ -55,16 +64,16 @@ def read_page(page: Any) -> PageText:
     rotated = page.rotation // 90  # PyMuPDF gives places on the page as it is before its rotation
     size = shown if rotated % 2 == 0 else (shown[1], shown[0])
     turns = _upright(lines)
-    fragments: list[Fragment] = []
-    aside: list[Fragment] = []
+    ways: dict[int, list[Fragment]] = {turns: []}
     for line in lines:
-        for fragment in _fragments(with_true_spaces(line["spans"]), hidden, turns, size):
-            (fragments if _way(line) == turns else aside).append(fragment)
+        way = _way(line)
+        ways.setdefault(way, []).extend(_fragments(with_true_spaces(line["spans"]), hidden, way, size))
+    fragments = ways.pop(turns)
     rules = tuple(_rules(vectors, turns, size)) if len(vectors) <= _MOST_VECTORS else ()
     return PageText(
         *shown,
         tuple(with_underscores(list(_without_doubles(fragments)), rules)),
-        tuple(aside),
+        tuple(Aside(tuple(found), (way - rotated) % 4) for way, found in sorted(ways.items())),
         rules,
         hidden.characters,
         (turns - rotated) % 4,

@@ -36,7 +36,7 @@ def with_header_above(page: PageLayout, found: Found, before: FoundTable | None)
 
 def ends_page(page: PageLayout, found: Found) -> FoundTable | None:
     """Return the table that is the last thing on a page, if one is."""
-    columns = [i for i, column in enumerate(page.columns) if column.lines and not column.aside]
+    columns = [i for i, column in enumerate(page.columns) if column.lines and column.aside is None]
     last = found[columns[-1]][-1] if columns and found.get(columns[-1]) else None
     return last if last and last.last == len(page.columns[columns[-1]].lines) - 1 else None
 
