@@ -29,6 +29,7 @@ from rag.models.reranking import load_reranker
 from rag.models.sentence_reranking import SentenceReranker
 from rag.protocols import Reranker
 from rag.retrieval import passage_text
+from rag.retrieval.splitting import Splitter, may_have_parts
 from rag.serving import LoadEmbedder, Serving, Shelf
 from rag.settings import SENTENCE_RERANKER, Paths, Settings
 from rag.syncing.indexing import Progress
@@ -52,6 +53,7 @@ class Library:
         self._reranking = threading.Lock()
         self._rerankers: tuple[tuple[str, str], Reranker | None] | None = None
         self._prepared: tuple[str, int] | None = None
+        self._splitter = Splitter()
 
     @classmethod
     def open(cls, paths: Paths, settings: Settings | None = None, embedders: LoadEmbedder = load_embedder) -> Self:
@@ -164,8 +166,10 @@ class Library:
         mode: Mode | None = None,
         rerank: bool | None = None,
         filters: Filters | None = None,
+        parts: Sequence[str] = (),
     ) -> SearchResult:
-        """Find passages. What is not given is taken from the settings. Raises `QuestionError`, `KonspektError`."""
+        """Find passages. What is not given is taken from the settings; `parts` of the question are found by rules.
+        Raises `QuestionError`, `KonspektError`."""
         if not query.strip():
             raise QuestionError(msg("The question is empty. Type what you want to know."))
         k = self._settings.top_k if k is None else k
@@ -175,7 +179,7 @@ class Library:
         with self._shelf.use() as serving:
             paths = serving.index.catalog.paths(filters) if filters and filters != Filters() else None
             retriever = serving.retriever.with_reranker(self._reranker(serving)) if rerank else serving.retriever
-            return retriever.search(query, k, mode or self._settings.mode, rerank, paths, self._settings.refusal)
+            return retriever.search(query, k, mode or self._settings.mode, rerank, paths, self._settings.refusal, parts)
 
     def ask(
         self,
@@ -193,7 +197,10 @@ class Library:
             chat = cache(partial(load_chat, self._settings))
         if k is None and chat is not None and wants_breadth(question) and chat() is not None:
             k = max(self._settings.top_k, OVERVIEW_PASSAGES)
-        result = self.search(standalone(question, history), k, filters=filters)
+        whole = standalone(question, history)
+        model = chat() if chat is not None and may_have_parts(whole) else None
+        parts = self._splitter.parts(whole, model) if model is not None else ()
+        result = self.search(whole, k, filters=filters, parts=parts)
         return answer(result, question, chat=chat, embedder=self._shelf.load().embedder, history=history)
 
     def add_file(self, name: str, data: BinaryIO | bytes, replace: bool = False) -> UploadResult:

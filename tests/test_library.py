@@ -18,6 +18,7 @@ from rag.protocols import Embedder
 from rag.settings import Paths, Settings
 from rag.types import Filters
 from tests.fakes import WordEmbedder
+from tests.ollama_server import Behaviour, OllamaServer
 from tests.waiting import eventually
 
 OPTICS = """# Оптика
@@ -280,3 +281,58 @@ def test_a_question_that_refers_back_is_looked_up_with_the_one_before(library: L
     library.sync()
     history = [("Чему равна скорость звука в воде?", "1500 м/с")]
     assert library.ask("А у неё самой?", history=history).result.hits[0].chunk.path == "b.md"
+
+
+@pytest.mark.parametrize(
+    ("before", "question"),
+    [
+        ("Чему равна скорость звука в воде?", "А от чего она зависит?"),
+        ("Чему равна скорость звука в воде?", "Почему?"),
+        ("What is the speed of sound in water?", "What does it depend on?"),
+        ("What is the speed of sound in water?", "And why?"),
+    ],
+)
+def test_a_pronoun_is_looked_up_with_what_it_stands_for(library: Library, before: str, question: str) -> None:
+    write(library, "a.md", OPTICS)
+    write(library, "sound.md", "Скорость звука в воде. The speed of sound in water: 1500 m/s.")
+    write(library, "c.md", "От чего зависит настроение? Почему бывает грустно? What does mood depend on, and why?")
+    library.sync()
+    assert library.ask(question, use_llm=False).result.query == question
+    reply = library.ask(question, use_llm=False, history=[(before, "1500 м/с")])
+    assert reply.result.hits[0].chunk.path == "sound.md"
+
+
+def test_a_question_that_stands_alone_is_not_mixed_with_the_one_before(library: Library) -> None:
+    write(library, "a.md", OPTICS)
+    write(library, "b.md", "# Акустика\n\nСкорость звука в воде равна 1500 м/с.")
+    library.sync()
+    reply = library.ask("Что такое дисперсия?", use_llm=False, history=[("Чему равна скорость звука в воде?", "1500")])
+    assert reply.result.query == "Что такое дисперсия?"
+
+
+SEVERAL = "Что такое преломление, почему призма разлагает свет и когда звук отражается от стены?"
+
+
+def test_a_chat_model_takes_a_question_apart_and_each_part_has_its_passage(paths: Paths, embedders: Embedders) -> None:
+    said = "Что такое преломление?\nПочему призма разлагает свет?\nКогда звук отражается от стены?"
+
+    def writes(messages: object, tokens: int) -> list[str]:
+        return [said] if "Раздели вопрос" in str(messages) else ["Показатель преломления воды равен 1,33 [1]."]
+
+    with OllamaServer(Behaviour(write=writes)) as server:
+        settings = replace(Settings(), ollama_url=server.url, refusal=0.0)
+        with closing(Library.open(paths, settings, embedders=embedders)) as library:
+            write(library, "a.md", OPTICS)
+            write(library, "b.md", "Звук отражается от стены, когда она твёрдая и ровная.")
+            library.sync()
+            assert library.ask(SEVERAL).result.sub_questions == tuple(said.split("\n"))
+            assert {hit.chunk.path for hit in library.ask(SEVERAL).result.hits} == {"a.md", "b.md"}
+            assert library.ask("Что такое преломление?").result.sub_questions == ()
+            assert sum("Раздели вопрос" in str(body) for _, body in server.requests) == 1
+
+
+def test_without_a_chat_model_a_question_stays_whole_or_is_taken_apart_by_rules(library: Library) -> None:
+    write(library, "a.md", OPTICS)
+    library.sync()
+    assert library.ask(SEVERAL).result.sub_questions == ()
+    assert library.ask("Чем преломление отличается от дисперсии?").result.sub_questions == ("преломление", "дисперсии")
