@@ -22,7 +22,8 @@ _LETTER_GROUPS = (
     "a=а b=б c=ц d=д e=е f=ф g=г h=х i=и j=й k=к l=л m=м n=н o=о p=п q=к r=р s=с t=т u=у v=в w=в x=кс y=ы z=з '=ь"
 )
 _CYRILLIC_FOR = dict(pair.split("=") for pair in _LETTER_GROUPS.split())
-_LATIN_LETTERS = re.compile("|".join(_CYRILLIC_FOR))
+# A "y" between vowels begins the next letter: "-niya" is "-ния", not "-нийа".
+_LATIN_LETTERS = re.compile("|".join(f"{k}(?![aeou])" if re.search("[aeiouy]y$", k) else k for k in _CYRILLIC_FOR))
 _LATIN_PAIRS = (
     "а=a б=b в=v г=g д=d е=e ж=zh з=z и=i й=i к=k л=l м=m н=n о=o п=p р=r с=s т=t у=u ф=f х=h ц=c ч=ch ш=sh щ=sch "
     "ъ= ы=y ь= э=e ю=yu я=ya"
