@@ -74,7 +74,12 @@ def test_what_ten_notes_hold_is_answered(optics: Retriever, mode: Mode) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "question",
-    ["Кто выиграл чемпионат 1998 года?", "Как сварить борщ со свёклой?", "What is the capital of Australia?"],
+    [
+        "Кто выиграл чемпионат 1998 года?",
+        "Как сварить борщ со свёклой?",
+        "What is the capital of Australia?",
+        "преломление алмаза",
+    ],
 )
 def test_what_they_do_not_hold_is_refused(optics: Retriever, mode: Mode, question: str) -> None:
     result = optics.search(question, mode=mode)
