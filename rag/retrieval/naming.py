@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,32 +22,37 @@ _DISTINCT = math.log(3)
 
 @dataclass(frozen=True, slots=True)
 class FileNames:
-    """The words of each file's name, and how rare each is among the files."""
+    """The words of each file's name, which files bear each word, and how rare it is among them."""
 
     words: Mapping[str, frozenset[str]]
+    bearers: Mapping[str, tuple[str, ...]]
     rarity: Mapping[str, float]
 
     @classmethod
     def of(cls, paths: Iterable[str]) -> FileNames:
         """Read the names of the files; folders count as well."""
         words = {path: _name_words(path) for path in sorted(paths)}
-        counts = Counter(word for found in words.values() for word in found)
-        rarity = {word: math.log((len(words) + 1) / count) for word, count in counts.items()}
-        return cls(words, rarity)
+        bearers: defaultdict[str, list[str]] = defaultdict(list)
+        for path, found in words.items():
+            for word in found:
+                bearers[word].append(path)
+        rarity = {word: math.log((len(words) + 1) / len(files)) for word, files in bearers.items()}
+        return cls(words, {word: tuple(files) for word, files in bearers.items()}, rarity)
 
     def named_by(self, question: str) -> dict[str, float]:
         """Return the files that the question names, each with its claim in 0..1: the share of the name's own words
         that are asked for, less where another file agrees better on years and quarters. A date or a number alone
         names no file, nor does a word that many files bear."""
         asked = _asked_words(question)
+        known = frozenset(word for word in self.rarity if _is_asked(word, asked))
+        telling = (word for word in known if self.rarity[word] >= _DISTINCT and not _DATED.search(word))
         shares: dict[str, float] = {}
         sums: dict[str, float] = {}
-        for path, words in self.words.items():
-            own = [word for word in words if not _DATED.search(word)]
-            held = [word for word in words if _is_asked(word, asked)]
-            if any(self.rarity[w] >= _DISTINCT and not _DATED.search(w) for w in held):
-                shares[path] = self._sum(set(held) & set(own)) / self._sum(own)
-                sums[path] = self._sum(held)
+        for path in sorted({path for word in telling for path in self.bearers[word]}):
+            held = self.words[path] & known
+            own = frozenset(word for word in self.words[path] if not _DATED.search(word))
+            shares[path] = self._sum(held & own) / self._sum(own)
+            sums[path] = self._sum(held)
         best = max(sums.values(), default=0.0)
         return {path: shares[path] * sums[path] / best for path in shares}
 
@@ -66,7 +71,8 @@ def _asked_words(question: str) -> frozenset[str]:
 def _is_asked(word: str, asked: frozenset[str]) -> bool:
     if word in asked:
         return True
-    return any(len(a) >= _SHORTEST_PREFIX and a.isalpha() and word.startswith(a) for a in asked if len(word) > len(a))
+    starts = (word[:n] for n in range(_SHORTEST_PREFIX, len(word)))
+    return any(start in asked and start.isalpha() for start in starts)
 
 
 @lru_cache(maxsize=1 << 16)
