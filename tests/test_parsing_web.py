@@ -181,3 +181,14 @@ def test_comments_in_highlighted_code_are_code(tmp_path: Path) -> None:
     code = '<pre><code>x = 1 <span class="hljs-comment"># единица</span></code></pre>'
     document = read(tmp_path, "a.html", f"<html><body><p>{PARAGRAPH}</p>{code}</body></html>")
     assert texts(document, "code") == ["x = 1 # единица"]
+
+
+def test_a_table_that_is_named_a_menu_is_no_text_and_one_of_dishes_is(tmp_path: Path) -> None:
+    page = (
+        "<body><table id='tbmenu'><tr><td><a href='/'>Главная</a></td><td><a href='/o'>О нас</a></td></tr></table>"
+        f"<h1>Столовая</h1><p>{PARAGRAPH}</p><table><tr><th>Блюдо</th><th>Цена</th></tr><tr><td>борщ</td><td>90</td></tr>"
+        "</table></body>"
+    )
+    document = read(tmp_path, "a.html", page)
+    assert "О нас" not in whole(document)
+    assert only_table(document).rows[1] == ("борщ", "90")

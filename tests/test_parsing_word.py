@@ -14,7 +14,9 @@ from docx.enum.text import WD_BREAK
 from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import nsdecls, qn
 
+from rag.chunking import chunk_document, keyword_text
 from rag.parsing import parse
+from rag.retrieval.keywords import KeywordIndex, tokens
 from rag.types import ParsedDocument
 from tests.documents import SETTINGS, block_with, only_table, texts, whole
 
@@ -300,3 +302,34 @@ def test_a_table_of_contents_is_no_text(tmp_path: Path) -> None:
     result = parsed(tmp_path, document)
     assert "......" not in whole(result)
     assert result.report.dropped["contents"] > 0
+
+
+def section_end(start: str) -> str:
+    return f'<w:sectPr {NS}><w:type w:val="{start}"/></w:sectPr>'
+
+
+@pytest.mark.parametrize(("start", "page"), [("oddPage", 3), ("evenPage", 2), ("nextPage", 2)])
+def test_a_section_that_begins_on_a_right_page_leaves_the_left_one_empty(tmp_path: Path, start: str, page: int) -> None:
+    document = docx.Document()
+    append_xml(document, f"<w:p {NS}><w:pPr>{section_end('nextPage')}</w:pPr><w:r><w:t>Титул</w:t></w:r></w:p>")
+    append_xml(document, f"<w:p {NS}><w:r><w:lastRenderedPageBreak/><w:t>Введение</w:t></w:r></w:p>")
+    document.element.body.replace(document.element.body[-1], parse_xml(section_end(start)))
+    result = parsed(tmp_path, document)
+    assert [(b.text, b.page) for b in result.blocks] == [("Титул", 1), ("Введение", page)]
+    assert result.report.pages == page
+    assert result.report.empty_pages == ((2,) if page == 3 else ())
+
+
+def test_a_tables_row_is_found_by_what_it_says_in_words(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_paragraph("Планеты земной группы малы.")
+    table = document.add_table(0, 3)
+    for row in (("Планета", "Масса", "Радиус"), ("Марс", "0,107", "0,53"), ("Венера", "0,815", "0,95")):
+        for cell, text in zip(table.add_row().cells, row, strict=True):
+            cell.text = text
+    document.add_paragraph("Дальше идут газовые гиганты.")
+    chunks = chunk_document(parsed(tmp_path, document), "a.docx", lambda given: [len(t) // 3 for t in given], 500)
+    index = KeywordIndex([(chunk.id, "a.docx", tokens(keyword_text(chunk))) for chunk in chunks])
+    [(found, _)] = index.query(tokens("масса Марса"), 1)
+    told = next(chunk for chunk in chunks if chunk.id == found)
+    assert "Марс, Масса: 0,107; Радиус: 0,53" in told.words

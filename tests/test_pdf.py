@@ -74,6 +74,7 @@ def test_without_an_outline_size_and_numbering_make_headings(tmp_path: Path) -> 
         (["a time-dependent force is a time-", "dependent one"], "is a time-dependent one"),
         (["эту тему изучал ма\u00adте\u00ad", "матик"], "изучал математик"),
         (["вся наша нау-", "ка"], "вся наша наука"),
+        (["a low-dimensional space beside a high-", "dimensional one"], "beside a high-dimensional one"),
     ],
 )
 def test_a_word_cut_at_the_line_end_is_joined_where_it_is_one(tmp_path: Path, lines: list[str], expected: str) -> None:

@@ -187,3 +187,105 @@ def test_a_long_label_over_the_first_row_does_not_hide_the_header(tmp_path: Path
     [block] = tables(save(document, tmp_path))
     assert block.table is not None
     assert block.table.rows[0] == ("", "2023", "2022")
+
+
+def two_rows(page: pymupdf.Page, xs: tuple[int, ...], rows: list[tuple[str, ...]], y: float = 134) -> None:
+    for i, row in enumerate(rows):
+        for x, cell in zip((72, *xs), row, strict=True):
+            if cell:
+                write(page, x, y + 15 * i, cell, 9)
+
+
+def test_the_rule_under_a_name_tells_which_columns_it_names(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    xs = (250, 310, 370, 430, 490)
+    write(page, 250, 96, "За квартал", 9)
+    page.draw_line((245, 100), (400, 100), width=0.5)
+    write(page, 450, 96, "За полгода", 9)
+    page.draw_line((425, 100), (530, 100), width=0.5)
+    for x, name in zip(xs, ("2023", "2022", "рост", "2023", "2022"), strict=True):
+        write(page, x, 116, name, 9)
+    two_rows(page, xs, [("Выручка", "118", "109", "8 %", "230", "211"), ("Прибыль", "12", "10", "20 %", "25", "21")])
+    [block] = tables(save(document, tmp_path))
+    assert block.table is not None
+    assert block.table.rows[0] == (
+        "",
+        "За квартал 2023",
+        "За квартал 2022",
+        "За квартал рост",
+        "За полгода 2023",
+        "За полгода 2022",
+    )
+
+
+def test_a_name_in_two_lines_over_the_middle_column_is_that_columns_alone(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    xs = (270, 360, 460)
+    for x0, x1 in ((255, 310), (345, 410), (445, 510)):
+        page.draw_line((x0, 120), (x1, 120), width=0.5)
+    write(page, 352, 100, "Европа и", 9)
+    for x, name in zip((262, 352, 452), ("Америка", "Африка", "Весь мир"), strict=True):
+        write(page, x, 114, name, 9)
+    two_rows(page, xs, [("Продажи", "184", "59", "342"), ("Прибыль", "31", "8", "65")])
+    [block] = tables(save(document, tmp_path))
+    assert block.table is not None
+    assert block.table.rows[0] == ("", "Америка", "Европа и Африка", "Весь мир")
+
+
+def test_a_day_over_two_years_belongs_to_both(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    write(page, 380, 100, "На 31 декабря", 9)
+    for x, name in ((400, "2021"), (500, "2020")):
+        write(page, x, 114, name, 9)
+    two_rows(page, (400, 500), [("Запасы", "9 059", "8 020"), ("Налоги", "4 266", "3 264")])
+    [block] = tables(save(document, tmp_path))
+    assert block.table is not None
+    assert block.table.rows[0] == ("", "На 31 декабря 2021", "На 31 декабря 2020")
+
+
+def test_a_single_row_under_names_of_columns_is_a_table(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    for x, name in ((380, "июль 2023"), (480, "июль 2022")):
+        write(page, x, 120, name, 9)
+    two_rows(page, (390, 490), [("Денежные средства", "1 093", "840")])
+    [block] = tables(save(document, tmp_path))
+    assert block.table is not None
+    assert block.table.rows == (("", "июль 2023", "июль 2022"), ("Денежные средства", "1 093", "840"))
+
+
+def test_a_currency_sign_after_a_percentage_belongs_to_the_next_number(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    for x, name in ((290, "доля"), (350, "доход")):
+        write(page, x, 120, name, 9)
+    for i, (label, share, income) in enumerate([("Industry", "33.9 % $", "1,199"), ("Health", "24.6 % $", "1,815")]):
+        two_rows(page, (290, 350), [(label, share, income)], 140 + 15 * i)
+    [block] = tables(save(document, tmp_path))
+    assert block.table is not None
+    assert block.table.rows[1:] == (("Industry", "33.9 %", "$1,199"), ("Health", "24.6 %", "$1,815"))
+
+
+def test_rows_of_values_between_two_rules_are_rows_each(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    rows = [
+        ("Способ", "Число"),
+        ("Основа 128", "64 058"),
+        ("Основа 256", "32 051"),
+        ("Основа 512", "16 046"),
+        ("Итог", "20 843"),
+    ]
+    for i, row in enumerate(rows):
+        for x, cell in zip((80, 210), row, strict=True):
+            write(page, x, 114 + 20 * i, cell)
+    for k in (0, 1, 4, 5):
+        page.draw_line((72, 100 + 20 * k), (320, 100 + 20 * k))
+    for x in (72, 200, 320):
+        page.draw_line((x, 100), (x, 200))
+    [block] = tables(save(document, tmp_path))
+    assert block.table is not None
+    assert block.table.rows == tuple(rows)

@@ -19,17 +19,13 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Stave:
-    """Where a stave of music stands, in points, and how many lines it has."""
+    """Where a stave of music stands, and the distance of its lines, in points."""
 
     x0: float
     y0: float
     x1: float
     y1: float
-    lines: int
-
-    @property
-    def step(self) -> float:
-        return (self.y1 - self.y0) / (self.lines - 1)
+    step: float
 
 
 _LEAST_ACROSS = 40.0  # points: longer than any stroke of a letter
@@ -78,7 +74,8 @@ def staves(rules: Sequence[Rule]) -> list[Stave]:
                 run.append(rule)
                 waiting.remove(rule)
         if len(run) >= _STAVE:
-            found.append(Stave(min(r.x0 for r in run), run[0].y0, max(r.x1 for r in run), run[-1].y1, len(run)))
+            step = (run[-1].y0 - run[0].y0) / (len(run) - 1)
+            found.append(Stave(min(r.x0 for r in run), run[0].y0, max(r.x1 for r in run), run[-1].y1, step))
     return found
 
 

@@ -11,8 +11,9 @@ from rag.parsing.layout import Fragment, Rule
 
 _PUT_IN = 512  # of a span's `char_flags`: its characters are not in the file
 _LEAST_STEPS = 4
+_LEAST_OF_EACH = 2  # narrow letters with room on both sides, and stretches of several letters
 _SAME_STEP = 0.005  # of the step
-_LEAST_NARROW = 2  # letters with room on both their sides
+_WORD_GAP = 0.9  # of the step: no space of a file is wider
 _THICKEST = 1.2
 _LONGEST = 10.0
 _TOUCH = 1.2
@@ -25,14 +26,22 @@ def with_true_spaces(spans: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if len(spans) <= _LEAST_STEPS or not any(_is_put_in(span) for span in spans):
         return spans
     drawn = [span for span in spans if not _is_put_in(span)]
-    steps = [
-        (after["origin"][0] - span["origin"][0]) / len(span["text"])
-        for span, after in pairwise(drawn)
-        if span["text"] and " " not in span["text"]
+    lengths = [(span["text"], after["origin"][0] - span["origin"][0]) for span, after in pairwise(drawn)]
+    steps = {text: length / len(text) for text, length in lengths if text and " " not in text}
+    step = min(steps.values(), default=0.0)
+    even = [text for text, _ in lengths if text in steps and steps[text] <= (1 + _SAME_STEP) * step]
+    narrow = sum(len(text) == 1 and text.isalpha() for text in even)
+    if len(even) < _LEAST_STEPS or min(narrow, len(even) - narrow) < _LEAST_OF_EACH or step <= 0:
+        return spans
+    parts = {
+        id(span): length - step * len(text.replace(" ", ""))
+        for span, (text, length) in zip(drawn, lengths, strict=False)
+    }
+    return [
+        span
+        for before, span in zip([None, *spans], spans, strict=False)
+        if not (_is_put_in(span) and before and parts[id(before)] <= _WORD_GAP * step * before["text"].count(" ") + 0.1)
     ]
-    narrow = sum(len(span["text"].strip()) == 1 for span in drawn)
-    even = len(steps) >= _LEAST_STEPS and max(steps) - min(steps) <= _SAME_STEP * max(steps)
-    return drawn if even and narrow >= _LEAST_NARROW else spans
 
 
 def _is_put_in(span: dict[str, Any]) -> bool:
