@@ -34,6 +34,17 @@ def test_an_underlined_word_over_another_is_no_fraction() -> None:
     assert "Balance/Sheets" not in line_of(parts, [Rule(70, 101.5, 112, 102)])
 
 
+@pytest.mark.parametrize("below", ["2021", "$ 7"])
+def test_an_underlined_name_of_columns_is_no_numerator(below: str) -> None:
+    parts = [piece("Year ended", 60, 92, math=False), piece(below, 78, 108, math=False)]
+    assert "/" not in line_of(parts, [Rule(60, 96.7, 120, 97.3)]).replace(" / ", " ")
+
+
+def test_words_in_a_fraction_stay_a_fraction() -> None:
+    parts = [piece("путь", 70, 92, math=False), piece("время", 67, 108, math=False)]
+    assert line_of(parts, [Rule(66, 96.7, 98, 97.3)]) == "путь/время"
+
+
 def test_scripts_and_limits_are_written_after_what_they_belong_to() -> None:
     parts = [
         piece("x", 50, 100),

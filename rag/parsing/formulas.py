@@ -16,6 +16,7 @@ from rag.types import BBox
 
 _BARE = re.compile(r"[−-]?[^\s()+−·=<>/,|-]+|[^\W\d_][^\s()+−·=/]*\([^()]*\)")
 _WORD = re.compile(r"[^\W\d_]{3}")
+_COLUMN = re.compile(r"^(19|20)\d\d$|[$€£¥₽]")  # under an underlined name of columns
 _OVERLINE = "\u0305"
 _LONGEST_BAR = 0.6
 _MOST_BARS = 400
@@ -126,6 +127,7 @@ def _fits(over: list[int], under: list[int], fragments: list[Fragment], bar: Rul
         and all(abs((box[0] + box[2]) / 2 - middle) <= 0.3 * size for box in (above, below))
         and above_bar >= 0.12 * size
         and not (_is_prose(over, fragments) and _is_prose(under, fragments) and above_bar < 0.25 * size)
+        and not (_is_prose(over, fragments) and _COLUMN.search(inline_text([fragments[i] for i in under])))
         and max(over + under) - min(over + under) <= 3 * (len(over) + len(under)) + 4
     )
 

@@ -17,7 +17,9 @@ _LIKELY = 60.0
 _LARGE = 1.4
 
 
-def fragments_of(words: Sequence[Word], scale: float, *, drop_specks: bool = True) -> list[Fragment]:
+def fragments_of(
+    words: Sequence[Word], scale: float, *, drop_specks: bool = True, one_script: bool = True
+) -> list[Fragment]:
     """Return the text of a page as fragments; places are divided by `scale` (pixels a point).
 
     Stretches of one physical line that Tesseract reads apart are joined later, as those of any page: by `build_lines`.
@@ -32,7 +34,9 @@ def fragments_of(words: Sequence[Word], scale: float, *, drop_specks: bool = Tru
     if drop_specks:
         rows = _without_specks(rows, height)
     body = median(_size(row) for row in rows) if rows else height
-    return [fragment for row in rows for fragment in _fragments(in_one_script(row), scale, body)]
+    if one_script:
+        rows = [in_one_script(row) for row in rows]
+    return [fragment for row in rows for fragment in _fragments(row, scale, body)]
 
 
 def _without_specks(rows: list[list[Word]], height: float) -> list[list[Word]]:
