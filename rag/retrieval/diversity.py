@@ -74,8 +74,10 @@ def _at(parts: Iterable[Sequence[Candidate]], rank: int) -> list[Candidate]:
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     """Tell whether two sets of words are those of one text told twice: other numbers or a "not" make another text."""
-    if min(len(one), len(other)) < _NEAR_DUPLICATE * max(len(one), len(other), 1):
+    few, many = sorted((len(one), len(other)))
+    if few < _NEAR_DUPLICATE * many:
         return False
-    if len(one & other) < _NEAR_DUPLICATE * len(one | other):
+    shared = len(one & other)
+    if shared < _NEAR_DUPLICATE * (few + many - shared):
         return False
     return not any(word in _TURNING or any(c.isdigit() for c in word) for word in one ^ other)

@@ -67,13 +67,12 @@ class ChromaStore:
 
     def query(self, vector: Vectors, n: int, paths: Sequence[str] | None = None) -> list[tuple[str, float]]:
         """Return at most n (chunk id, best cosine), best first. `paths` restricts to those files."""
-        total = self._call(self._collection.count)
-        if not total or n < 1 or (paths is not None and not paths):
+        if n < 1 or (paths is not None and not paths):
             return []
         where = None if paths is None else {"file": {"$in": list(paths)}}
         wanted = n
         while True:
-            found = self._nearest(vector, min(wanted, total), where)
+            found = self._nearest(vector, wanted, where)
             best = _best_by_chunk(found)
             if len(best) >= n or len(found) < wanted:
                 return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:n]
