@@ -1,4 +1,4 @@
-"""Signs that a sentence says the opposite of its evidence, or puts another name or number in its place.
+"""Signs that a sentence says the opposite of its evidence, or puts another number in its place.
 
 All of them look at sentences that otherwise share their words: there a single changed word is the likeliest fault of
 a language model, and the one that similarity cannot see.
@@ -10,13 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise, takewhile
+from itertools import takewhile
 
 from rag.answering.content_words import content, meaningful
 from rag.answering.facts import Fact, facts
-from rag.answering.names import same_name
 from rag.answering.opposites import turned_round
-from rag.retrieval.words import Word, fold, words
+from rag.retrieval.words import fold
 
 _NEGATIONS = frozenset(
     ("не", "ни", "нельзя", "без", "никогда", "not", "no", "never", "without", "cannot", "nor", "neither")
@@ -46,31 +45,6 @@ def _negated(text: str) -> frozenset[str]:
             told = [stems for stems in map(meaningful, reached) if stems]
             found.update(stem for stems in told[:_REACH] for stem in stems)
     return frozenset(found)
-
-
-def replaced_opening(claim: str, passages: Sequence[str]) -> tuple[int, int] | None:
-    """Return the span of a sentence's first word where the passages put another name before the same next word:
-    "Denmark gained ..." where they say "Sweden gained ...". A first word's capital alone proves no name."""
-    row = words(claim)
-    if len(row) < 2 or not row[0].surface[0].isupper() or not meaningful(row[0].surface):
-        return None
-    first, following = row[0], row[1]
-    found = False
-    for passage in passages:
-        theirs = words(passage)
-        if any(same_name(first.surface, word.surface) for word in theirs):
-            return None
-        found = found or any(_names(before, row) and after.stems == following.stems for before, after in _pairs(theirs))
-    return (first.start, first.end) if found else None
-
-
-def _pairs(row: Sequence[Word]) -> Iterator[tuple[Word, Word]]:
-    return pairwise(row)
-
-
-def _names(word: Word, claim: Sequence[Word]) -> bool:
-    known = any(word.stems == other.stems for other in claim)
-    return word.surface[0].isupper() and bool(meaningful(word.surface)) and not known
 
 
 def swapped_numbers(claim: str, passages: Sequence[str]) -> list[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import SequenceMatcher
 from functools import lru_cache
 
@@ -46,10 +47,12 @@ _LATIN_OF = str.maketrans(
 )
 # Russian case endings of names: "Брюер" / "Брюером", "Ленинский" / "Ленинского"
 _CASE_ENDINGS = """
-а у ом е ы и ов ам ами ах я ю ем ей ой ою ий ый ая яя ое ее ого его ому ему ым им их ых ыми ими ую юю й ь ью ии ию ия
-ием
+а у ом е ы и ам ами ах я ю ем ей ой ою ий ый ые ие ая яя ое ее ого его ому ему ым им их ых ыми ими ую юю й ь ью ии ию ия
+ием ям ями ях
 """
-_ENDINGS = frozenset(("", *_CASE_ENDINGS.split()))
+_ENDINGS = ("", *_CASE_ENDINGS.split())
+_PLURAL = ("ы", "и", "ам", "ами", "ах", "ям", "ями", "ях")
+_FLEETING = re.compile(r"(?<=\w)[еоь](?=[бвгджзклмнпрстфхцчшщ]\Z)")  # "Павел" / "Павла"
 _SAME_SOUND = 0.64
 
 
@@ -71,14 +74,27 @@ def _cyrillic(word: str) -> bool:
 def same_name(one: str, other: str) -> bool:
     """Tell whether two words can be the same name. Names in two scripts are compared by sound, roughly."""
     a, b = _folded(one), _folded(other)
-    if a == b or _stem(a) == _stem(b):
+    if a == b:
         return True
     if _cyrillic(a) != _cyrillic(b):
         return _sounds_alike(a.translate(_LATIN_OF), b.translate(_LATIN_OF))
     if not _cyrillic(a):
-        return a.rstrip("s") == b.rstrip("s") and len(a) > 3
-    shared = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    return shared >= 3 and a[shared:] in _ENDINGS and b[shared:] in _ENDINGS
+        return _stem(a) == _stem(b) or (a.rstrip("s") == b.rstrip("s") and len(a) > 3)
+    return not _bases(a).isdisjoint(_bases(b)) or _one_people(a, b) or _one_people(b, a)
+
+
+@lru_cache(maxsize=4096)
+def _bases(name: str) -> frozenset[str]:
+    """What is left of a Russian name without an ending, for every ending that it may have."""
+    shortest = 3 if len(name) > 4 else 2
+    bases = {name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending)}
+    return frozenset(base for base in bases | {_FLEETING.sub("", base) for base in bases} if len(base) >= shortest)
+
+
+def _one_people(many: str, other: str) -> bool:
+    """ "Норманнов" is of "норманны", but "Иванов" is not of "Иван"."""
+    base = re.sub(r"(?:ов|ев)\Z", "", many)
+    return base != many and len(base) > 2 and any(other == base + ending for ending in _PLURAL)
 
 
 def _sounds_alike(a: str, b: str) -> bool:

@@ -32,6 +32,17 @@ _PAIRS = (
     (r"разреш|позвол|allow|permit", r"запре[тщ]|forbid|prohibit"),
     (r"открыва|откры[тл]|open", r"закрыва|закры[тл]|clos(?:e|ing)"),
     (r"устойчив|стабильн|stable", r"неустойчив|нестабильн|unstable"),
+    (r"лето\b|лета\b|летом|летн|summer", r"зим|winter"),
+    (r"утр|morning", r"вечер|evening"),
+    (r"дн[её]м\b|дневн|daytime", r"ночь|ночн|night"),
+    (r"мужск|male", r"женск|female"),
+    (r"прям(?:о|ая|ой|ую)\b|direct", r"обратн|invers"),
+    (r"активн|active", r"пассивн|passive"),
+    (r"четн|even\b", r"нечетн|odd\b"),
+    (r"поглоща|поглоти|absorb", r"выделя|излуча|испуска|emit|releas"),
+    (r"расшир|expan", r"сжима|сжат|compress|contract"),
+    (r"вдох|вдыха|inhal", r"выдох|выдыха|exhal"),
+    (r"необходим\w* и достаточн|necessary and sufficient", r"(?:лишь|только) необходим|only necessary"),
 )
 _COMPILED = tuple((re.compile(rf"\b(?:{up})"), re.compile(rf"\b(?:{down})")) for up, down in _PAIRS)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rag.answering.citations import citations, shown_text
 from rag.answering.content_words import content
-from rag.answering.contradiction import misplaced_numbers, replaced_opening, swapped_numbers
+from rag.answering.contradiction import misplaced_numbers, swapped_numbers
 from rag.answering.evidence import Evidence, evidence, holds
 from rag.answering.facts import facts
 from rag.answering.phrases import says_no_answer
+from rag.answering.replacement import replaced_nouns
 from rag.answering.reply import UNSUPPORTED, AnswerSentence, Mark, Reply, Verdict
 from rag.answering.support import support
 from rag.messages import msg
@@ -82,9 +83,20 @@ def missing_facts(claim: str, cited: Sequence[Evidence]) -> tuple[tuple[int, int
     """Return where in the claim the facts stand that no cited passage holds, or that it holds of something else."""
     missing = {(fact.start, fact.end) for fact in facts(claim) if not holds(cited, fact, claim[fact.start : fact.end])}
     texts = [passage.everything for passage in cited]
-    opening = replaced_opening(claim, texts) if cited else None
-    misplaced = misplaced_numbers(claim, [text for passage in cited for text in passage.texts])
-    return tuple(sorted(missing.union(swapped_numbers(claim, texts), misplaced, [opening] if opening else [])))
+    stretches = [text for passage in cited for text in passage.texts]
+    headings = [passage.heading for passage in cited if passage.heading]
+    missing.update(swapped_numbers(claim, texts), misplaced_numbers(claim, stretches))
+    missing.update(replaced_nouns(claim, [*stretches, *headings]))
+    return _apart(missing)
+
+
+def _apart(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Sort spans; of those that overlap the first stays."""
+    kept: list[tuple[int, int]] = []
+    for span in sorted(spans):
+        if not kept or span[0] >= kept[-1][1]:
+            kept.append(span)
+    return tuple(kept)
 
 
 def claims_of(text: str) -> list[tuple[int, int, tuple[int, ...]]]:
@@ -190,7 +202,9 @@ def _warn(reply: Reply, findings: Sequence[Finding]) -> None:
         )
     missing = [finding.claim.text[a:b] for finding in findings for a, b in finding.missing]
     if missing:
-        reply.warn(msg("Not in the cited passages, marked (?): {facts}.", facts=", ".join(dict.fromkeys(missing))))
+        reply.warn(
+            msg("The cited passages do not say this, marked (?): {facts}.", facts=", ".join(dict.fromkeys(missing)))
+        )
     if any(finding.moved and finding.claim.cited for finding in findings):
         reply.warn(msg("A citation pointed to the wrong passage and was moved."))
     if any(not finding.claim.cited for finding in findings):
