@@ -167,3 +167,12 @@ def test_bold_beginnings_of_paragraphs_name_the_topics_of_a_lecture(tmp_path: Pa
         y += 13 * 9
     blocks = [block for block in parsed(save(document, tmp_path)).blocks if block.kind != "heading"]
     assert [block.heading for block in blocks] == [("Lecture 3", "Work of a force"), ("Lecture 3", "Kinetic energy")]
+
+
+def test_pages_of_one_line_each_keep_it_though_the_lines_are_alike(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    for number in range(1, 6):
+        page = document.new_page()
+        write(page, 72, 100, f"Билет {number}")
+        write(page, 300, 815, str(number))
+    assert text_of(parsed(save(document, tmp_path))).split("\n") == [f"Билет {number}" for number in range(1, 6)]

@@ -38,6 +38,7 @@ def without_furniture(pages: Sequence[PageLayout]) -> Furniture:
             drop.update(id(line) for line in lines)
             if top and not header and page.number <= 2:
                 header = tuple(cell.text for line in lines for cell in line.cells)
+    drop -= _all_there_is(pages, drop)
     drop.update(id(line) for line in _stamps(pages))
     kept, dropped = [], 0
     for page in pages:
@@ -47,6 +48,15 @@ def without_furniture(pages: Sequence[PageLayout]) -> Furniture:
             dropped += sum(len(x.text) for x in column.lines if id(x) in drop)
         kept.append(replace(page, columns=tuple(columns)))
     return Furniture(tuple(kept), dropped, header)
+
+
+def _all_there_is(pages: Sequence[PageLayout], drop: set[int]) -> set[int]:
+    """Return the lines (by id), but for page numbers, of pages that would lose all, where most pages would: what repeats
+    there is the text, one line a page, and no furniture of it."""
+    emptied = [page for page in pages if page.lines and all(id(line) in drop for line in page.lines)]
+    if 2 * len(emptied) <= len(pages):
+        return set()
+    return {id(x) for page in emptied for x in page.lines if not _PAGE_NUMBER.fullmatch(x.text.strip())}
 
 
 def _stamps(pages: Sequence[PageLayout]) -> Iterable[Line]:
