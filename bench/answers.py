@@ -10,15 +10,55 @@ from __future__ import annotations
 
 import time
 import unicodedata
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from measuring import arguments, library, table, working_folder
+import numpy as np
+from measuring import arguments, table, working_folder
 from xquad import articles, write_notes
 
 from rag.answering.question_kinds import kind_of
 from rag.library import Library
-from rag.settings import Settings
+from rag.messages import Message
+from rag.models.embedding import load_embedder
+from rag.protocols import Embedder, ModelIdentity, Vectors
+from rag.settings import Paths, Settings
+
+
+class Remembering:
+    """An embedder that embeds each sentence once: many questions are about one paragraph."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._rows: dict[str, Vectors] = {}
+
+    @property
+    def identity(self) -> ModelIdentity:
+        return self._embedder.identity
+
+    @property
+    def window(self) -> int:
+        return self._embedder.window
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return self._embedder.count_tokens(texts)
+
+    def embed_passages(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
+        fresh = [text for text in dict.fromkeys(texts) if text not in self._rows]
+        if fresh:
+            self._rows.update(zip(fresh, self._embedder.embed_passages(fresh, progress), strict=True))
+        return np.stack([self._rows[text] for text in texts])
+
+    def embed_question(self, text: str) -> Vectors:
+        return self._embedder.embed_question(text)
+
+
+def remembering(name: str, data: Path, url: str, progress: Callable[[Message], None] | None = None) -> Embedder:
+    """Load an embedder as the library does, and let it remember."""
+    return Remembering(load_embedder(name, data, url, progress))
 
 
 def folded(text: str) -> str:
@@ -71,7 +111,9 @@ def main() -> None:
         for language in options.languages.split(","):
             found = articles(options.data / f"xquad.{language}.json")
             write_notes(found, work / f"notes.{language}")
-            with library(work / f"notes.{language}", work / f"index.{language}") as opened:
+            paths = Paths((work / f"notes.{language}").absolute(), (work / f"index.{language}").absolute())
+            with closing(Library.open(paths, embedders=remembering)) as opened:
+                opened.sync()
                 opened.change_settings(replace(opened.settings, refusal=0.0))
                 rows = asked(found, options.every)
                 started = time.monotonic()
