@@ -59,13 +59,15 @@ class Reranker(Protocol):
 @dataclass(frozen=True, slots=True)
 class ChatPiece:
     """A piece of a streamed answer. `thinking` text is not part of the answer.
-    The last piece of a complete answer has `done`, and the server's own counts where it gives them."""
+    The last piece of a complete answer has `done`, and the server's own counts where it gives them; `full` tells that
+    it ended because no more fitted."""
 
     text: str = ""
     thinking: bool = False
     done: bool = False
     prompt_tokens: int | None = None
     answer_tokens: int | None = None
+    full: bool = False
 
 
 class ChatModel(Protocol):

@@ -75,6 +75,11 @@ def language_of(text: str) -> Language:
     return "en" if english and len(latin) > cyrillic else "ru"
 
 
+def is_english(text: str) -> bool:
+    """Tell whether a text is surely English: of its letters alone it may be any language written in Latin ones."""
+    return text.isascii() and any(word.lower() in _ENGLISH_FUNCTION_WORDS for word in _LATIN_WORD.findall(text))
+
+
 def refusal_text(question: str, has_hits: bool) -> str:
     """Say that the notes hold no answer, in the question's language."""
     phrases = PHRASES[language_of(question)]

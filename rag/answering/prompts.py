@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from rag.answering.citations import hide_note_marks
 from rag.answering.injection import escaped, without_orders
-from rag.answering.phrases import PHRASES, Language, language_of
+from rag.answering.phrases import PHRASES, Language, is_english, language_of
 from rag.types import Hit
 
 ANSWER_TOKENS = 768
@@ -175,8 +175,7 @@ def least_tokens(text: str) -> int:
 
 
 def _spoken(question: str) -> str:
-    english = question.isascii() and re.search(r"[A-Za-z]", question)
-    return "English" if english else "the language of the question"
+    return "English" if is_english(question) else "the language of the question"
 
 
 def _text(

@@ -57,6 +57,6 @@ def _note(reply: Reply, prompt: Prompt, piece: ChatPiece, seconds: float, inside
                 sent=prompt.least,
             )
         )
-    if piece.answer_tokens is not None and piece.answer_tokens >= ANSWER_TOKENS:
+    if piece.full or (piece.answer_tokens is not None and piece.answer_tokens >= ANSWER_TOKENS):
         reply.warn(msg("The answer reached its greatest length and is cut off."))
         reply.update(cut_off=True)

@@ -104,7 +104,8 @@ class OllamaChat:
                     done = bool(part.done)
                     if part.message.thinking:
                         yield ChatPiece(part.message.thinking, thinking=True)
-                    yield ChatPiece(part.message.content or "", False, done, part.prompt_eval_count, part.eval_count)
+                    counts = part.prompt_eval_count, part.eval_count
+                    yield ChatPiece(part.message.content or "", False, done, *counts, part.done_reason == "length")
         except Exception as error:
             raise _as_chat_error(error, self.url, self.model) from error
         if not done:

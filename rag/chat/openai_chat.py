@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import httpx
 
 _SERVER = "The model server"
+_END = "data:[DONE]"
 
 
 class OpenAIChat:
@@ -110,22 +111,27 @@ class OpenAIChat:
         lines = aiter(answer.aiter_lines())
         limit = self._timeouts.first
         usage: dict[str, Any] = {}
+        reason = ""
         while True:
             try:
                 async with asyncio.timeout(limit):
                     line = await anext(lines)
             except StopAsyncIteration:
-                raise ChatError(broken_off(_SERVER)) from None
+                if not reason:
+                    raise ChatError(broken_off(_SERVER)) from None
+                line = _END  # some servers close without a last word
             if not line.startswith("data:"):
                 continue
-            if line[5:].strip() == "[DONE]":
-                yield ChatPiece("", False, True, usage.get("prompt_tokens"), usage.get("completion_tokens"))
+            if line[5:].strip() == _END[5:]:
+                counts = usage.get("prompt_tokens"), usage.get("completion_tokens")
+                yield ChatPiece("", False, True, *counts, reason == "length")
                 return
             data = json.loads(line[5:])
             if "error" in data:
                 raise ChatError(msg("The model server failed: {reason}", reason=_reason(line[5:])))
             usage = data.get("usage") or usage
             for choice in data.get("choices", ()):
+                reason = choice.get("finish_reason") or reason
                 delta = choice.get("delta") or {}
                 thought = delta.get("reasoning_content") or delta.get("reasoning")
                 if thought:
