@@ -51,8 +51,8 @@ def without_furniture(pages: Sequence[PageLayout]) -> Furniture:
 
 
 def _all_there_is(pages: Sequence[PageLayout], drop: set[int]) -> set[int]:
-    """Return the lines (by id), but for page numbers, of pages that would lose all, where most pages would: what repeats
-    there is the text, one line a page, and no furniture of it."""
+    """Return the lines (by id), but for page numbers, of pages that would lose all, where most pages would: what
+    repeats there is the text, one line a page, and no furniture of it."""
     emptied = [page for page in pages if page.lines and all(id(line) in drop for line in page.lines)]
     if 2 * len(emptied) <= len(pages):
         return set()

@@ -26,10 +26,12 @@ def with_true_spaces(spans: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if len(spans) <= _LEAST_STEPS or not any(_is_put_in(span) for span in spans):
         return spans
     drawn = [span for span in spans if not _is_put_in(span)]
+    if len({(span["font"], span["size"]) for span in drawn}) > 1:
+        return spans
     lengths = [(span["text"], after["origin"][0] - span["origin"][0]) for span, after in pairwise(drawn)]
-    steps = {text: length / len(text) for text, length in lengths if text and " " not in text}
-    step = min(steps.values(), default=0.0)
-    even = [text for text, _ in lengths if text in steps and steps[text] <= (1 + _SAME_STEP) * step]
+    steps = [(text, length / len(text)) for text, length in lengths if text and " " not in text]
+    step = min((width for _, width in steps), default=0.0)
+    even = [text for text, width in steps if width <= (1 + _SAME_STEP) * step]
     narrow = sum(len(text) == 1 and text.isalpha() for text in even)
     if len(even) < _LEAST_STEPS or min(narrow, len(even) - narrow) < _LEAST_OF_EACH or step <= 0:
         return spans
