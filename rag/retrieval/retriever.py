@@ -10,6 +10,7 @@ from typing import Self, TypeVar
 
 from rag.protocols import ChunkStore, Embedder, Reranker, Vectors
 from rag.retrieval.asking import Asked, understand
+from rag.retrieval.centring import Centring
 from rag.retrieval.diversity import distinct, merged, spread
 from rag.retrieval.exact import lifted
 from rag.retrieval.freshness import later_first
@@ -18,7 +19,7 @@ from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.naming import FileNames
 from rag.retrieval.questions import sub_questions, without_instructions
 from rag.retrieval.refusal import Background, Evidence, confidence, evidence, learn
-from rag.retrieval.words import fold
+from rag.retrieval.words import mostly_cyrillic
 from rag.types import Chunk, Hit, Mode, SearchResult
 
 Chunks = Callable[[Sequence[str]], Mapping[str, Chunk]]
@@ -65,13 +66,14 @@ class Retriever:
         self._keywords = keywords
         self._chunks = chunks
         self._reranker = reranker
+        self._centring = Centring(embedder)
         self._background = _BackgroundKeeper()
         self._names = _NamesKeeper()
 
     def with_reranker(self, reranker: Reranker | None) -> Self:
         """Return a retriever over the same index, with what this one has learnt, that uses another reranker."""
         other = type(self)(self._embedder, self._store, self._keywords, self._chunks, reranker)
-        other._background, other._names = self._background, self._names
+        other._centring, other._background, other._names = self._centring, self._background, self._names
         return other
 
     def search(
@@ -101,7 +103,7 @@ class Retriever:
 
     def _rank(self, question: str, mode: Mode, rerank: bool, paths: Sequence[str] | None, k: int = 1) -> _Ranking:
         asked = understand(question, self._keywords)
-        vector = None if mode == "keyword" else self._embedder.embed_question(asked.text)
+        vector = None if mode == "keyword" else self._centring.embed(asked.text)
         named = self._names.get(self._keywords).named_by(asked.text)
         n = _CANDIDATES
         while True:
@@ -167,7 +169,7 @@ class Retriever:
         cosine = first.dense if first.dense is not None else (found.floor if found.dense else None)
         known = None if vector is None else self._background.get(self._store, self._keywords)
         strength = (first.keyword or 0.0) / (2 * found.ideal) if found.ideal else 0.0
-        same_script = _same_script(asked.text, text)
+        same_script = mostly_cyrillic(asked.text) == mostly_cyrillic(text)
         seen = evidence(cosine, vector, known)
         return replace(
             seen,
@@ -255,13 +257,3 @@ def _with_rerank(candidate: Candidate, reranked: Mapping[str, float]) -> float:
 def passage_text(chunk: Chunk) -> str:
     """Return what a reranker judges of a passage."""
     return "\n".join(part for part in (" › ".join(chunk.heading), chunk.text) if part)
-
-
-def _same_script(question: str, passage: str) -> bool:
-    """Tell whether both are mostly Cyrillic, or both mostly not."""
-    return _mostly_cyrillic(question) == _mostly_cyrillic(passage)
-
-
-def _mostly_cyrillic(text: str) -> bool:
-    letters = [c for c in fold(text) if c.isalpha()]
-    return sum("\u0400" <= c <= "\u04ff" for c in letters) * 2 > len(letters)

@@ -64,6 +64,12 @@ def words(text: str) -> list[Word]:
     return found
 
 
+def mostly_cyrillic(text: str) -> bool:
+    """Tell whether most letters of a text are Cyrillic."""
+    letters = [c for c in fold(text) if c.isalpha()]
+    return sum("\u0400" <= c <= "\u04ff" for c in letters) * 2 > len(letters)
+
+
 def is_cyrillic(word: str) -> bool:
     """Tell whether a word is written in Cyrillic letters only."""
     return _CYRILLIC.fullmatch(word) is not None

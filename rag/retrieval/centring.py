@@ -1,0 +1,80 @@
+"""A question's vector without what all questions of its language share.
+
+Embedding models put every question near every passage that is itself question-like, or written in the question's
+language: an English question over Russian notes finds the few passages with English words in them, whatever it asks.
+A part of the mean of many unrelated questions is taken away, so that what is left is what this one asks.
+Measured in bench/RESULTS.md: hit@3 across two languages rises from .94 to .96, in one language nothing is lost.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+
+import numpy as np
+
+from rag.protocols import Embedder, Vectors
+from rag.retrieval.words import mostly_cyrillic
+
+SHARE = 0.5
+# Of many subjects and kinds, so that their mean is nothing but "a question in this language".
+_QUESTIONS = {
+    True: (
+        "Что такое инфляция и чем она вызвана?",
+        "Когда началась Первая мировая война?",
+        "Кто написал «Евгения Онегина»?",
+        "Почему небо голубое?",
+        "Сколько хромосом в клетке человека?",
+        "Как решать квадратные уравнения?",
+        "Где находится озеро Байкал?",
+        "Чем митоз отличается от мейоза?",
+        "Какие бывают виды договоров?",
+        "Какой город был столицей Византии?",
+        "Зачем компилятору таблица символов?",
+        "В чём состоит теория спроса и предложения?",
+        "Из каких частей состоит симфония?",
+        "Назови признаки равенства треугольников.",
+        "Как работает двигатель внутреннего сгорания?",
+        "Что доказал Пастер и каким опытом?",
+    ),
+    False: (
+        "What is inflation and what causes it?",
+        "When did the First World War begin?",
+        "Who wrote Pride and Prejudice?",
+        "Why is the sky blue?",
+        "How many chromosomes does a human cell have?",
+        "How are quadratic equations solved?",
+        "Where is Lake Victoria?",
+        "How does mitosis differ from meiosis?",
+        "What types of contract are there?",
+        "Which city was the capital of the Byzantine Empire?",
+        "What does a compiler need a symbol table for?",
+        "What does the theory of supply and demand state?",
+        "Which parts does a symphony consist of?",
+        "Name the criteria for congruent triangles.",
+        "How does an internal combustion engine work?",
+        "What did Pasteur prove, and with which experiment?",
+    ),
+}
+
+
+class Centring:
+    """Learns the mean questions of one embedder at its first question. Safe to use from several threads."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._learning = threading.Lock()
+        self._means: Mapping[bool, Vectors] | None = None
+
+    def embed(self, question: str) -> Vectors:
+        """Return the centred vector of a question, float32 (dimension,), of length 1."""
+        vector = self._embedder.embed_question(question) - SHARE * self._mean_questions()[mostly_cyrillic(question)]
+        length = float(np.linalg.norm(vector))
+        return np.asarray(vector / length, np.float32) if length else self._embedder.embed_question(question)
+
+    def _mean_questions(self) -> Mapping[bool, Vectors]:
+        with self._learning:
+            if self._means is None:
+                embed = self._embedder.embed_question
+                self._means = {c: np.mean([embed(q) for q in asked], axis=0) for c, asked in _QUESTIONS.items()}
+            return self._means
