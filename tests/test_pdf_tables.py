@@ -289,3 +289,17 @@ def test_rows_of_values_between_two_rules_are_rows_each(tmp_path: Path) -> None:
     [block] = tables(save(document, tmp_path))
     assert block.table is not None
     assert block.table.rows == tuple(rows)
+
+
+def test_notes_marks_stay_with_the_names_of_their_columns(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    font = pymupdf.Font("cjk")
+    for x, name in ((290, "Азия"), (390, "Африка")):
+        write(page, x, 116, name, 9)
+    for x, name in ((290, "Азия"), (390, "Африка")):
+        write(page, x + font.text_length(name, 9), 113, "(а)", 5)
+    two_rows(page, (295, 395), [("Выручка", "118", "109"), ("Прибыль", "12", "10")])
+    [block] = tables(save(document, tmp_path))
+    assert block.table is not None
+    assert block.table.rows[0] == ("", "Азия(а)", "Африка(а)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import pairwise
 
 from rag.parsing.glyphs import lowered, raised
 from rag.parsing.layout import Cell, Fragment, Line, Piece, union
@@ -20,6 +21,7 @@ _ACCENT = re.compile(r"([´`¨ˆ˜¸ˇ˘˚˝])\s?([A-Za-zı])")
 _INNER_SOFT_HYPHEN = re.compile("\u00ad(?=\\w)")
 _SPACE_RUN = re.compile(r"\s+")
 _WIDE_GAP = 1.0
+_LONGEST_MARK = 3
 
 
 def build_lines(fragments: Sequence[Fragment], page: int) -> list[Line]:
@@ -30,7 +32,7 @@ def build_lines(fragments: Sequence[Fragment], page: int) -> list[Line]:
             groups[-1].append(fragment)
         else:
             groups.append([fragment])
-    groups = _same_row(groups)
+    groups = _same_row([part for group in groups for part in _marks_apart(group)])
     lines = [_line(group, page) for group in groups]
     return sorted((line for line in lines if line.text), key=lambda line: (round(line.base), line.x0))
 
@@ -60,6 +62,13 @@ def _continues(group: list[Fragment], new: Fragment) -> bool:
     after_limit = last.size < _SCRIPT * size and both_math
     ahead = new.bbox[0] >= last.bbox[0] + (-1.2 if after_limit else 0.2) * size
     return shift <= (0.95 if both_math else 0.3) * size and ahead
+
+
+def _marks_apart(group: list[Fragment]) -> list[list[Fragment]]:
+    """Part a row of notes' marks, each of which belongs to a word of the line below them."""
+    short = all(sum(_LONGEST_MARK * p.math + len(p.text.strip()) for p in f.pieces) <= _LONGEST_MARK for f in group)
+    apart = all(b.bbox[0] - a.bbox[2] > _WIDE_GAP * b.size for a, b in pairwise(group))
+    return [[f] for f in group] if short and apart else [group]
 
 
 def _same_row(groups: list[list[Fragment]]) -> list[list[Fragment]]:
