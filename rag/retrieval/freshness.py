@@ -1,8 +1,8 @@
 """Later first: where two passages of about equal score tell the same thing differently, the one of the later date.
 
 Dates decide only where documents tell them themselves (front matter, properties, name, text). A file's time is that
-of its last copy: it would order the same notes differently on another machine, so it decides nothing. Neither does
-any date where the question asks about a time of its own.
+of its last copy: it would order the same notes differently on another machine, so it decides nothing. Where the
+question names a year, the passage of that year goes first instead; where it asks of the past, no date decides.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ _FEWEST_SHARED = 2
 # A word or two in the place of others may be another answer; more make another sentence.
 _REPLACED = 2
 _TURNING = frozenset({"не", "ни", "нет", "без", "нельзя", "not", "no", "never", "without", "cannot"})
-_ASKS_OF_A_TIME = re.compile(
-    r"\b(?:(?:19|20)\d\d|раньше|ранее|прежде|прежн\w+|прошл\w+|стар\w{2,3}|бывш\w+|изначально|первоначальн\w+|сначала"
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_ASKS_OF_THE_PAST = re.compile(
+    r"\b(?:раньше|ранее|прежде|прежн\w+|прошл\w+|стар\w{2,3}|бывш\w+|изначально|первоначальн\w+|сначала"
     r"|earlier|previous\w*|former\w*|original\w*|initial\w*|old|older|last|past|used to)\b"
 )
 
@@ -48,11 +49,12 @@ class _Sentence:
 
 def later_first(candidates: Sequence[Candidate], chunks: Mapping[str, Chunk], asked: Asked) -> list[Candidate]:
     """Return the candidates in a new order: each of the best changes places, scores included, with the latest of those
-    that follow it closely and tell the same thing differently."""
+    that follow it closely and tell the same thing differently (with the first one of the year that is asked for)."""
     order = list(candidates)
     compared = min(len(order), _COMPARED)
-    dates = [_date(chunks[c.chunk_id]) for c in order[:compared]]
-    if len(set(filter(None, dates))) < 2 or _ASKS_OF_A_TIME.search(fold(asked.text)):
+    years = frozenset(_YEAR.findall(fold(asked.text)))
+    dates = [_stamp(chunks[c.chunk_id], years) for c in order[:compared]]
+    if len(set(filter(None, dates))) < 2 or (not years and _ASKS_OF_THE_PAST.search(fold(asked.text))):
         return order
     for first in range(compared):
         best = first
@@ -79,12 +81,18 @@ def _about_equal(better: Candidate, other: Candidate) -> bool:
     return better.dense is not None or better.keyword is not None
 
 
-def _date(chunk: Chunk) -> str:
-    return (chunk.date or "") if chunk.date_source not in ("", "file time") else ""
+def _stamp(chunk: Chunk, years: frozenset[str]) -> str:
+    """Return the document's own date; where years are asked for, "2" if it is of one of them by its name, else by its
+    date, and "1" if not. What is to stand first has the greater stamp."""
+    date = (chunk.date or "") if chunk.date_source not in ("", "file time") else ""
+    if not years:
+        return date
+    own = frozenset(_YEAR.findall(chunk.path)) or {date[:4]}
+    return "2" if own & years else "1"
 
 
 def _earlier(one: str, other: str) -> bool:
-    """Tell whether an ISO date is surely the earlier: "2024" and "2024-05" are not told apart."""
+    """Tell whether a stamp surely stands before another: the dates "2024" and "2024-05" are not told apart."""
     known = min(len(one), len(other))
     return bool(known) and one[:known] < other[:known]
 
