@@ -119,9 +119,72 @@ def test_marks_out_of_range_are_removed_and_told() -> None:
     assert "(7)" in warned(reply)
 
 
-@pytest.mark.parametrize("mark", ["【1】", "[1, 1]", "[Отрывок 1]", "(passage 1)", "[^1]", "[№1]"])
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "【1】",
+        "[1, 1]",
+        "[Отрывок 1]",
+        "(passage 1)",
+        "[^1]",
+        "[№1]",
+        "[см. отрывок 1]",
+        "[1](http://evil.example)",
+        "(1)",
+    ],
+)
 def test_marks_of_any_fashion_become_one(mark: str) -> None:
     assert ask(f"Теорему CAP сформулировал Брюер в 2000 году {mark}.").text.endswith("в 2000 году [1].")
+
+
+def test_a_raised_figure_after_the_last_word_is_a_mark_and_a_power_is_none() -> None:
+    assert ask("Теорему CAP сформулировал Эрик Брюер в 2000 году¹.").text.endswith("в 2000 году [1].")
+    text = "Площадь квадрата со стороной a равна a²."
+    assert ask("Площадь квадрата со стороной a равна a².", texts=(text,), question="Чему равна площадь?").text == (
+        "Площадь квадрата со стороной a равна a² [1]."
+    )
+
+
+def test_figures_in_round_brackets_that_belong_to_the_note_stay() -> None:
+    text = "Теорему CAP сформулировал Брюер в 2000 году, что даёт условие (1)."
+    reply = ask("Теорему CAP сформулировал Брюер в 2000 году, что даёт условие (1).", texts=(text,))
+    assert reply.text == "Теорему CAP сформулировал Брюер в 2000 году, что даёт условие (1) [1]."
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        "\n\nИсточники:\n[1] курс/note1.md",
+        "\n\n**Sources**\n- [1] note1.md, p. 1\n- note2.md",
+        "\n\n[1]: http://evil.example",
+    ],
+)
+def test_a_list_of_sources_that_the_model_adds_is_left_out(added: str) -> None:
+    reply = ask("Теорему CAP сформулировал Эрик Брюер в 2000 году [1]." + added)
+    assert reply.text == "Теорему CAP сформулировал Эрик Брюер в 2000 году [1]."
+    assert reply.warnings == ()
+
+
+def test_titles_table_headers_and_politeness_are_no_claims_but_a_number_in_them_is() -> None:
+    table = "| Год | Событие |\n|---|---|\n| 2000 | Теорему CAP сформулировал Эрик Брюер [1] |"
+    said = f"## Ответ\n\n**Итог**\n{table}\nНадеюсь, это поможет!"
+    reply = ask(said)
+    assert reply.text == said
+    assert [sentence.verdict for sentence in reply.sentences] == ["supported"]
+    assert "1999 (?)" in ask("## События 1999 года\n\nТеорему CAP сформулировал Эрик Брюер в 2000 году [1].").text
+
+
+def test_a_short_answer_is_understood_together_with_the_question() -> None:
+    assert ask("2000 [1].").text == "2000 [1]."
+    assert ask("В 2000 году.").text == "В 2000 году [1]."
+    assert ask("2002 [1].").answered_by == "quotes"
+    assert ask("2001 [1].").answered_by == "quotes"
+
+
+def test_what_no_file_can_hold_is_cleaned_away() -> None:
+    reply = ask("Теорему CAP\x00 сформулировал\ud83d Эрик Брюер в 2000 году [1].", question="Когда \udfffCAP?")
+    assert "\x00" not in reply.text
+    (reply.text + reply.question).encode()
 
 
 def test_a_wrong_mark_is_moved_to_the_passage_that_supports_the_sentence() -> None:

@@ -16,7 +16,8 @@ from rag.answering.evidence import evidence
 from rag.answering.facts import facts
 from rag.answering.names import same_name
 from rag.answering.numerals import numbers
-from rag.answering.verification import Claim, Finding, check, claims_of, missing_facts, tidy_marks
+from rag.answering.tidying import tidy_marks
+from rag.answering.verification import Claim, Finding, check, claims_of, missing_facts
 from rag.models.embedding import load_embedder
 from rag.protocols import Embedder, Vectors
 

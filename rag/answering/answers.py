@@ -14,6 +14,7 @@ from rag.answering.phrases import refusal_text
 from rag.answering.prompts import Exchange
 from rag.answering.quotes import MOST_QUOTES, Quote, best_quotes
 from rag.answering.reply import Mark, Reply
+from rag.answering.tidying import printable
 from rag.answering.turns import SHARED_TURNS, Turns
 from rag.errors import KonspektError
 from rag.protocols import ChatModel, Embedder
@@ -44,6 +45,7 @@ def answer(
     may be a function that looks for a model: it is called in the reply's own thread, when the passages are shown
     already. `embedder` judges which sentences fit; without one, words alone do.
     """
+    question = printable(question)
     if result.refused or not result.hits:
         return Reply(result, question, refuse)
     if chat is None or wants_quotation(question):

@@ -9,7 +9,10 @@ from rag.answering.reply import Mark
 from rag.types import Citation, Hit
 
 _NUMBERS = r"\d{1,3}(?:\s*(?:[,;–—-]|\band\b|\bи\b)\s*(?:№\s*|#\s*)?\d{1,3})*"
-_LABELS = r"passages?|sources?|отрыв(?:ок|ки|ка)|источники?|фрагменты?|passage\s+n\s*="
+_LABELS = (
+    r"(?:(?:см\.?|из|see|from)\s+)?"
+    r"(?:passages?|sources?|отрыв(?:ок|ки|ка|ков)|источник[аи]?|фрагмент[аы]?|passage\s+n\s*=)"
+)
 _MARK = re.compile(
     rf"(?P<before>\w*)(?P<gap>[^\S\n]*)(?:[\[【(]\s*(?:{_LABELS})\s*[№#:]?\s*\"?(?P<named>{_NUMBERS})\"?\s*[\]】)]"
     rf"|[\[【]\s*[\^№#]?\s*(?P<bare>{_NUMBERS})(?:†[^\]】\n]{{0,20}})?\s*[\]】])",
@@ -19,7 +22,7 @@ _NOTE_MARK = re.compile(r"\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\]")
 _HIDDEN_MARK = re.compile(r"⟦(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)⟧")
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\(\s*<?[^)\s]*>?(?:\s+[^)]*)?\)|!?\[([^\]\n]+)\]\[[^\]\n]*[^\]\d\n][^\]\n]*\]")
 _HTML = re.compile(
-    r"</?(?:img|a|iframe|script|style|link|object|embed|video|audio|source|form|input|svg|meta|base)\b[^>\n]*>",
+    r"</?(?:img|a|iframe|script|style|link|object|embed|video|audio|source|form|input|svg|meta|base|answer|response)\b[^>\n]*>",
     re.IGNORECASE,
 )
 _LONGEST_HELD = 400
@@ -64,7 +67,7 @@ class MarkCleaner:
         self._held = ""
 
     def _clean(self, text: str) -> str:
-        text = _HTML.sub("", _LINK.sub(lambda link: link.group(1) or link.group(2) or "", text))
+        text = _HTML.sub("", _LINK.sub(_label, text))
         return _HIDDEN_MARK.sub(rf"[{_PLAIN}\1]", _MARK.sub(self._uniform, text))
 
     def _uniform(self, found: re.Match[str]) -> str:
@@ -76,6 +79,12 @@ class MarkCleaner:
         self.unknown += [n for n in wanted if not 1 <= n <= self._k]
         known = [f"[{n}]" for n in wanted if 1 <= n <= self._k]
         return before + (gap + "".join(known) if known else "")
+
+
+def _label(link: re.Match[str]) -> str:
+    """What is left of a link: its words, or the mark that it was made of."""
+    label = link.group(1) or link.group(2) or ""
+    return f"[{label}]" if label.isdigit() else label
 
 
 def _expanded(numbers: str) -> list[int]:

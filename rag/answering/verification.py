@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rag.answering.citations import citations, shown_text
-from rag.answering.content_words import content
+from rag.answering.content_words import content, meaningful
 from rag.answering.contradiction import misplaced_numbers, swapped_numbers
 from rag.answering.evidence import Evidence, evidence, holds
 from rag.answering.facts import facts
@@ -15,6 +15,7 @@ from rag.answering.phrases import says_no_answer
 from rag.answering.replacement import replaced_nouns
 from rag.answering.reply import UNSUPPORTED, AnswerSentence, Mark, Reply, Verdict
 from rag.answering.support import support
+from rag.answering.tidying import tidied
 from rag.messages import msg
 from rag.protocols import Embedder, Vectors
 from rag.sentences import sentences
@@ -22,17 +23,29 @@ from rag.sentences import sentences
 SUPPORTED, PARTLY = 0.5, 0.3
 _MARKS = re.compile(r"[^\S\n]*((?:\[\d{1,3}\])+)")
 _MARK = re.compile(r"\[(\d{1,3})\]")
-_AFTER_STOP = re.compile(r"([.!?…]+[»”\"')]*)[^\S\n]*((?:\[\d{1,3}\][^\S\n]*)+)")
+_TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}")
+_PADDING = re.compile(
+    r"(?:надеюсь|если у (?:вас|тебя)|обращайтесь|дайте знать|вот (?:ответ|что)|i hope|hope this|let me know|feel free"
+    r"|if you have any|here is|here's)\b",
+    re.IGNORECASE,
+)
+_SHORT = 3  # stems that carry meaning
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of an answer without its marks, the passages it cites (by number), and where its paragraph's marks
-    point."""
+    """A sentence of an answer without its marks, and the passages it cites (by number). `question` is what it answers:
+    "In 2000." says something only together with it."""
 
     text: str
     cited: tuple[int, ...]
-    paragraph: int = 0
+    question: str = ""
+
+    @property
+    def told(self) -> str:
+        """The sentence, after the question where it is too short to be understood alone."""
+        short = self.question and len([stem for stem in meaningful(self.text) if not stem.isdigit()]) < _SHORT
+        return f"{self.question} {self.text}" if short else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +63,15 @@ class Finding:
 def check(claims: Sequence[Claim], passages: Sequence[Evidence], embedder: Embedder | None) -> list[Finding]:
     """Judge claims against the passages, numbered from 1. A mark that points to the wrong passage is moved to the one
     that supports the sentence; a sentence without marks is compared with all passages."""
-    vectors = embedder.embed_passages([claim.text for claim in claims]) if embedder and claims else [None] * len(claims)
+    vectors = embedder.embed_passages([claim.told for claim in claims]) if embedder and claims else [None] * len(claims)
     return [_finding(claim, vector, passages) for claim, vector in zip(claims, vectors, strict=True)]
 
 
 def _finding(claim: Claim, vector: Vectors | None, passages: Sequence[Evidence]) -> Finding:
     def judged(numbers: Sequence[int]) -> Finding:
         cited = [passages[n - 1] for n in numbers]
-        missing = missing_facts(claim.text, cited)
-        score = support(claim.text, vector, cited, certain=not missing and bool(facts(claim.text)))
+        missing = missing_facts(claim.text, cited, claim.told)
+        score = support(claim.told, vector, cited, certain=not missing and bool(facts(claim.text)))
         return Finding(claim, tuple(numbers), _verdict(score, missing), score, missing)
 
     own = judged(claim.cited) if claim.cited else None
@@ -79,14 +92,17 @@ def _verdict(score: float, missing: Sequence[tuple[int, int]]) -> Verdict:
     return "partly" if score >= PARTLY and not missing else "not found"
 
 
-def missing_facts(claim: str, cited: Sequence[Evidence]) -> tuple[tuple[int, int], ...]:
-    """Return where in the claim the facts stand that no cited passage holds, or that it holds of something else."""
-    missing = {(fact.start, fact.end) for fact in facts(claim) if not holds(cited, fact, claim[fact.start : fact.end])}
+def missing_facts(claim: str, cited: Sequence[Evidence], told: str = "") -> tuple[tuple[int, int], ...]:
+    """Return where in the claim the facts stand that no cited passage holds, or that it holds of something else.
+    `told` ends with the claim, and says more where the claim alone is too short."""
+    told = told or claim
+    ahead = len(told) - len(claim)
     texts = [passage.everything for passage in cited]
     stretches = [text for passage in cited for text in passage.texts]
     headings = [passage.heading for passage in cited if passage.heading]
-    missing.update(swapped_numbers(claim, texts), misplaced_numbers(claim, stretches))
-    missing.update(replaced_nouns(claim, [*stretches, *headings]))
+    missing = [(fact.start, fact.end) for fact in facts(claim) if not holds(cited, fact, claim[fact.start : fact.end])]
+    missing += swapped_numbers(claim, texts) + replaced_nouns(claim, [*stretches, *headings])
+    missing += [(a - ahead, b - ahead) for a, b in misplaced_numbers(told, stretches) if a >= ahead]
     return _apart(missing)
 
 
@@ -118,21 +134,16 @@ def claims_of(text: str) -> list[tuple[int, int, tuple[int, ...]]]:
     return found
 
 
-def tidy_marks(text: str) -> str:
-    """Put marks before the full stop and a space before them, so that a sentence and its marks stay together."""
-    text = _AFTER_STOP.sub(lambda found: f" {''.join(found.group(2).split())}{found.group(1)} ", text)
-    return re.sub(r"[^\S\n]+(?=\n|\Z)", "", _MARKS.sub(r" \1", text)).strip()
-
-
 def check_reply(reply: Reply, embedder: Embedder | None) -> bool:
     """Check a reply's text: mend marks, mark missing facts, give verdicts. Tells whether anything at all is
     supported."""
     hits = reply.result.hits
-    text = tidy_marks(reply.text)
-    spans = [span for span in claims_of(text) if _is_claim(text[span[0] : span[1]])]
+    text = tidied(reply.text, hits)
+    spans = [span for span in claims_of(text) if _is_claim(text[span[0] : span[1]], text[span[1] :])]
     passages = evidence([(" ".join(hit.chunk.heading), hit.chunk.text) for hit in hits], embedder)
     claims = [
-        Claim(_without_marks(text[start:end]), tuple(n for n in cited if n <= len(hits))) for start, end, cited in spans
+        Claim(_without_marks(text[start:end]), tuple(n for n in cited if n <= len(hits)), reply.question)
+        for start, end, cited in spans
     ]
     findings = check(claims, passages, embedder)
     if not any(finding.verdict == "supported" for finding in findings):
@@ -141,11 +152,17 @@ def check_reply(reply: Reply, embedder: Embedder | None) -> bool:
     return True
 
 
-def _is_claim(text: str) -> bool:
+def _is_claim(text: str, following: str) -> bool:
     bare = _without_marks(text)
-    if re.fullmatch(r"\d{1,2}[.)]", bare):  # a list's numbering, not a number
+    if re.fullmatch(r"\d{1,2}[.)]", bare) or _TABLE_RULE.match(following):  # a list's numbering; a table's header
         return False
+    if _is_title(bare) or _PADDING.match(bare):
+        return any(fact.kind in ("number", "date") for fact in facts(bare))
     return bool(content(bare)) and not says_no_answer(bare) and not bare.rstrip("*_ ").endswith((":", "?"))
+
+
+def _is_title(bare: str) -> bool:
+    return bare.startswith("#") or (re.fullmatch(r"\*\*[^*]+\*\*", bare) is not None and len(bare.split()) <= 6)
 
 
 def _without_marks(text: str) -> str:
@@ -186,7 +203,7 @@ def _with_doubts(finding: Finding) -> str:
 
 
 def _split_stop(text: str) -> tuple[str, str]:
-    body = re.sub(r"[.!?…]+[»”\"')]*\Z", "", text)
+    body = re.sub(r"(?:[.!?…]+[»”\"')*]*|\s*\|\s*)\Z", "", text)
     return body, text[len(body) :]
 
 

@@ -9,6 +9,7 @@ from rag.answering.citations import MarkCleaner
 from rag.answering.prompts import ANSWER_TOKENS, Prompt
 from rag.answering.reply import Reply, close_stream
 from rag.answering.thinking import ThoughtFilter
+from rag.answering.tidying import printable
 from rag.messages import msg
 from rag.protocols import ChatModel, ChatPiece
 
@@ -26,7 +27,7 @@ def written(reply: Reply, chat: ChatModel, prompt: Prompt, marks: MarkCleaner) -
         for piece in stream:
             if reply.stopped:
                 return
-            visible = thoughts.feed("" if piece.thinking else piece.text)
+            visible = thoughts.feed("" if piece.thinking else printable(piece.text))
             _note(reply, prompt, piece, reply.seconds() - started, thoughts.inside)
             if visible.restart:
                 marks.forget()
