@@ -22,12 +22,15 @@ Writer = Callable[[list[dict[str, str]], int], Iterable[str]]
 class Behaviour:
     """What the server does. `write` makes the answer's pieces from the messages and the number of tokens wanted; a
     piece "thinking:..." goes into the thinking field. `fault` comes after the second piece, or after the last where
-    there are fewer. `read` overrides the count of prompt tokens that it reports."""
+    there are fewer. `read` overrides the count of prompt tokens that it reports, `reason` why it stopped; without
+    `last_word` a server of OpenAI's kind just closes at the end."""
 
     write: Writer = lambda messages, tokens: ["Да ", "[1]."]
     models: dict[str, dict[str, Any]] = field(default_factory=lambda: {"tiny:latest": {}})
     fault: Fault = ""
     read: int | None = None
+    reason: str = "stop"
+    last_word: bool = True
 
 
 class OllamaServer:
@@ -214,7 +217,8 @@ def _ollama_lines(server: OllamaServer, body: dict[str, Any]) -> Iterator[bytes]
     words = sum(len(message["content"].split()) for message in body["messages"])
     read = behaviour.read if behaviour.read is not None else round(words * 2.5)
     last = {"role": "assistant", "content": ""}
-    yield _line({"message": last, "done": True, "done_reason": "stop", "prompt_eval_count": read, "eval_count": count})
+    ended = {"done": True, "done_reason": behaviour.reason, "prompt_eval_count": read, "eval_count": count}
+    yield _line({"message": last, **ended})
 
 
 def _failure(fault: Fault) -> Iterator[bytes]:
@@ -238,10 +242,10 @@ def _openai_lines(server: OllamaServer, body: dict[str, Any]) -> Iterator[bytes]
         yield from _failure(server.behaviour.fault)
         return
     usage = {"prompt_tokens": 500, "completion_tokens": count}
-    yield (
-        b"data: " + json.dumps({"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": usage}).encode() + b"\n\n"
-    )
-    yield b"data: [DONE]\n\n"
+    ended = {"choices": [{"delta": {}, "finish_reason": server.behaviour.reason}], "usage": usage}
+    yield b"data: " + json.dumps(ended).encode() + b"\n\n"
+    if server.behaviour.last_word:
+        yield b"data: [DONE]\n\n"
 
 
 def _pulled(server: OllamaServer, name: str) -> Iterator[bytes]:

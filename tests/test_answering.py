@@ -345,6 +345,35 @@ def test_stop_ends_the_reply_at_once_and_keeps_what_there_is() -> None:
     assert "Stopped" in warned(reply)
 
 
+def test_stop_works_while_sentences_are_checked_and_keeps_the_text() -> None:
+    checking, go_on = threading.Event(), threading.Event()
+
+    class Slow(WordEmbedder):
+        def embed_passages(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
+            checking.set()
+            go_on.wait(20)
+            return super().embed_passages(texts, progress)
+
+    chat = ScriptedChat("Теорему CAP сформулировал Эрик Брюер в 2001 году [1].")
+    reply = answer(found(CAP), QUESTION, chat=chat, embedder=Slow())
+    reply.start()
+    assert checking.wait(20)
+    assert reply.answer.stage == "checking"
+    reply.stop()
+    assert reply.done
+    assert reply.text.startswith("Теорему CAP")
+    assert reply.answer.cut_off
+    go_on.set()
+
+
+def test_stop_before_the_start_asks_nothing() -> None:
+    chat = ScriptedChat("Теорему CAP сформулировал Эрик Брюер в 2000 году [1].")
+    reply = answer(found(CAP), QUESTION, chat=chat, embedder=None)
+    reply.stop()
+    assert reply.finish(5).done
+    assert chat.asked == []
+
+
 def test_one_answer_at_a_time_per_model_and_the_place_in_line_is_told() -> None:
     let_go = threading.Event()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 from ollama_server import Behaviour, OllamaServer, closed_port
@@ -218,6 +219,43 @@ def test_stopping_a_reply_takes_less_than_a_second_and_frees_the_server(fault: s
         assert reply.done
         assert server.free_within(1)
         assert time.monotonic() - started < 1
+
+
+@pytest.mark.parametrize("kind", [OllamaChat, OpenAIChat])
+def test_an_answer_that_the_context_cuts_off_says_so(kind: type[OllamaChat | OpenAIChat]) -> None:
+    said = ["Теорему CAP сформулировал Эрик Брюер ", "в 2000 году [1]. Его статья"]
+    with OllamaServer(Behaviour(lambda *_: said, reason="length")) as server:
+        chat = kind("tiny:latest", server.url)
+        reply = answer(RESULT, "Кто сформулировал теорему CAP?", chat=chat, embedder=None).finish(20)
+    assert reply.answer.cut_off
+    assert "cut off" in " ".join(map(str, reply.warnings))
+
+
+def test_a_server_that_closes_without_a_last_word_has_answered_all_the_same() -> None:
+    with OllamaServer(Behaviour(lambda *_: ["Да ", "[1]."], last_word=False)) as server:
+        got = pieces(OpenAIChat("tiny:latest", server.url))
+    assert "".join(piece.text for piece in got) == "Да [1]."
+    assert got[-1].done
+
+
+def test_stop_in_the_middle_of_partial_answers_frees_the_server_and_asks_no_more() -> None:
+    hits = [
+        Hit(Chunk(str(n), f"{n}.md", 0, f"Вид {n} описан. " + "Подробности о нём. " * 90), 1 / n) for n in range(1, 7)
+    ]
+    with OllamaServer(
+        Behaviour(lambda *_: ["Вид ", "1 ", "описан [1]."], {"tiny:latest": {"context": 2048}})
+    ) as server:
+        server.behaviour.fault = "hang later"
+        chat = OllamaChat("tiny", server.url, timeouts=PATIENT)
+        reply = answer(replace(RESULT, hits=tuple(hits)), "Сделай обзор всех видов", chat=chat, embedder=None)
+        reply.start()
+        assert server.busy_within(5)
+        started = time.monotonic()
+        reply.stop()
+        assert reply.done
+        assert server.free_within(1)
+        assert time.monotonic() - started < 1
+        assert len(server.asked("/api/chat")) == 1
 
 
 def test_a_pull_tells_its_progress_and_brings_the_model() -> None:
