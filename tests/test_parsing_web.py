@@ -192,3 +192,10 @@ def test_a_table_that_is_named_a_menu_is_no_text_and_one_of_dishes_is(tmp_path: 
     document = read(tmp_path, "a.html", page)
     assert "О нас" not in whole(document)
     assert only_table(document).rows[1] == ("борщ", "90")
+
+
+def test_raised_endings_and_trade_marks_are_no_powers(tmp_path: Path) -> None:
+    page = (
+        "<p>In the 21<sup>st</sup> century Scotch<sup>TM</sup> tape costs 10<sup>2</sup>, and x<sup>k</sup> more.</p>"
+    )
+    assert texts(read(tmp_path, "a.html", page)) == ["In the 21st century Scotch™ tape costs 10², and x^k more."]

@@ -94,3 +94,4 @@ def test_scripts_that_have_no_raised_form_are_marked() -> None:
     assert lowered("тр", formula=True) == "_тр"
     assert raised("st", formula=False) == "st"
     assert raised("2", formula=False) == "²"
+    assert raised("TM", formula=False) == "™"

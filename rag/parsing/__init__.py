@@ -18,7 +18,7 @@ from rag.types import ParsedDocument
 
 __all__ = ["PARSER_VERSION", "SUPPORTED", "ParseSettings", "Progress", "parse", "supported"]
 
-PARSER_VERSION = "2"  # raised whenever a file would come out differently, so that it is read again
+PARSER_VERSION = "3"  # raised whenever a file would come out differently, so that it is read again
 Progress = Callable[[int, int], None]
 log = logging.getLogger(__name__)
 _READERS: dict[Family, str] = {

@@ -59,6 +59,7 @@ _CYRILLIC = re.compile(r"[А-Яа-яЁё]")
 
 _SUPERSCRIPTS = dict(zip("0123456789+−-=()inaoeхх", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁱⁿᵃᵒᵉˣˣ", strict=True))
 _SUPERSCRIPTS |= dict(zip("bcdfghjklmprstuvwxyzT", "ᵇᶜᵈᶠᵍʰʲᵏˡᵐᵖʳˢᵗᵘᵛʷˣʸᶻᵀ", strict=True))
+_TRADE_MARKS = {"TM": "™", "SM": "℠", "ТМ": "™"}  # the last in Cyrillic letters
 _SUBSCRIPTS = dict(zip("0123456789+−-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", strict=True))
 
 
@@ -102,6 +103,8 @@ def _one_script(word: re.Match[str]) -> str:
 
 def raised(text: str, *, formula: bool) -> str:
     """Write a superscript in one line: digits and signs as ², letters so only in a formula, else "^(…)"."""
+    if not formula and text.strip() in _TRADE_MARKS:
+        return text.replace(text.strip(), _TRADE_MARKS[text.strip()])
     return _script(text, _SUPERSCRIPTS, "^", formula)
 
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 _RAISED = str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ")
 _LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
+_ENDINGS = frozenset({"st", "nd", "rd", "th", "го", "й", "я"})
+_MARKS = {"TM": "™", "SM": "℠"}
 
 
 def raised(text: str) -> str:
-    """A superscript: in raised characters where they all exist, else "^" and the text. Marks of notes stay."""
-    return _script(text, _RAISED, "^")
+    """A superscript: in raised characters where they all exist, else "^" and the text. Marks of notes stay, and endings
+    as in "21st"."""
+    if text.strip() in _ENDINGS:
+        return text.strip()
+    return _MARKS.get(text.strip()) or _script(text, _RAISED, "^")
 
 
 def lowered(text: str) -> str:
