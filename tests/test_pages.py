@@ -150,6 +150,17 @@ def test_who_wants_quotes_only_is_not_told_to_install_a_model(optics: FakeLibrar
     assert optics.asked[-1]["use_llm"] is False
 
 
+def test_who_asks_for_a_quotation_or_has_a_model_that_failed_is_not_told_to_install_one(optics: FakeLibrary) -> None:
+    assert "No language model" not in seen(ask(start(), "Процитируй, кто описал преломление света"))
+
+    def fails(reply: Reply) -> None:
+        optics._quote(reply)
+        reply.update(model="ollama:tiny")
+
+    optics.work = fails
+    assert "No language model" not in seen(ask(start(), "Кто описал преломление света?"))
+
+
 def test_a_refusal_is_in_the_questions_language_with_the_nearest_passages_as_no_answer(optics: FakeLibrary) -> None:
     at = ask(start(), "Кто победил на чемпионате мира, если говорить про свет?")
     page = seen(at)

@@ -159,10 +159,17 @@ def _about(library: Library, answer: Answer, result: SearchResult) -> None:
         st.html(f'<div class="k-sub">↳ {parts}</div>')
     for warning in answer.warnings:
         notice("careful", tell(warning))
-    if answer.answered_by == "quotes" and not library.settings.quotes_only:
+    if answer.answered_by == "quotes" and _no_model(library, answer, result):
         with st.container(key="no-model", gap="xsmall"):
             st.markdown(_("No language model is connected, so the answer is made of exact quotes from your notes."))
             how_to_add_ollama()
+
+
+def _no_model(library: Library, answer: Answer, result: SearchResult) -> bool:
+    """Whether quotes stand there for want of a model, not because they were asked for or took a model's place."""
+    from rag.answering import wants_quotation
+
+    return not (library.settings.quotes_only or answer.model or wants_quotation(result.query))
 
 
 def _facts(answer: Answer, result: SearchResult) -> list[str]:
