@@ -242,6 +242,21 @@ def test_short_bold_lines_are_the_headings_of_a_document_that_has_no_others(tmp_
     assert block_with(result, "Ток").heading == ("Закон Ома",)
 
 
+def test_bold_titles_stand_under_each_other_as_their_numbers_say(tmp_path: Path) -> None:
+    document = docx.Document()
+    for title in ("Лекция 5", "Введение", "1.1 Импульс", "1.1.1 Удар", "2.1 Энергия", "Лекция 6"):
+        document.add_paragraph().add_run(title).bold = True
+        document.add_paragraph(f"Здесь говорится об этом: {title.lower()}.")
+    assert [b.heading for b in parsed(tmp_path, document).blocks if b.kind == "heading"] == [
+        ("Лекция 5",),
+        ("Лекция 5", "Введение"),
+        ("Лекция 5", "Введение", "1.1 Импульс"),
+        ("Лекция 5", "Введение", "1.1 Импульс", "1.1.1 Удар"),
+        ("Лекция 5", "Введение", "2.1 Энергия"),
+        ("Лекция 6",),
+    ]
+
+
 def test_pages_are_known_only_where_word_has_stored_its_page_breaks(tmp_path: Path) -> None:
     document = docx.Document()
     document.add_paragraph("Первая").add_run().add_break(WD_BREAK.PAGE)

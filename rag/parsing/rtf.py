@@ -14,6 +14,7 @@ from rag.errors import ParsingError
 from rag.messages import msg
 from rag.parsing.draft import BOLD_LEVEL, Draft, is_fake_heading, make_table
 from rag.parsing.encodings import decode
+from rag.parsing.numbering import depth_of
 from rag.parsing.properties import make_meta
 from rag.parsing.rtftokens import CHARSETS, SIGNS, SKIPPED, Token, tokens
 from rag.parsing.scripts import lowered, raised
@@ -276,7 +277,7 @@ class _Reader:
             if self.state.level:
                 self.draft.heading(f"{line.label} {line.text}", self.state.level)
             elif not any(level < 9 for level in self.levels.values()) and is_fake_heading(line.text, line.bold):
-                self.draft.heading(line.text, BOLD_LEVEL)
+                self.draft.heading(line.text, BOLD_LEVEL + depth_of(line.text))
             else:
                 self.draft.add(line.text)
         if line.notes:

@@ -13,14 +13,9 @@ from rag.parsing.draft import Draft, clean, in_capitals
 from rag.parsing.encodings import Decoded, decode
 from rag.parsing.inline import reflow
 from rag.parsing.links import cut_data_uris, shrink_links
+from rag.parsing.numbering import NAMED, NUMBERED
 
 _UNDERLINE = re.compile(r"(={3,}|-{3,}|~{3,})\s*")
-_NUMBERED = re.compile(r"(?:§\s*(\d{1,3}(?:\.\d{1,2})*)|(\d{1,2}(?:\.\d{1,2}){1,3}))\.?\s+(?=[A-ZА-ЯЁ]).{1,100}")
-_KEYWORD = re.compile(
-    r"(часть|раздел|глава|тема|лекция|семинар|занятие|билет|вопрос|part|chapter|section|lecture|unit)\s+(?:№\s*)?"
-    r"(?:\d+|[ivxlcdm]+)\b[.:)]?.{0,120}",
-    re.IGNORECASE,
-)
 _ITEM = re.compile(r"\s*(?:[-*•–—·]|\(?[\w]{1,2}[.)])\s+\S")
 NOTEPAD_WIDTH = 200
 SHORT_TEXT = 8
@@ -112,8 +107,8 @@ def heading_level(line: str) -> int:
     line = line.strip()
     if not line or line[-1] in ".,;:!?" or len(line) > 120:
         return 0
-    if _KEYWORD.fullmatch(line) or in_capitals(line):
+    if NAMED.fullmatch(line) or in_capitals(line):
         return 1
-    if found := _NUMBERED.fullmatch(line):
+    if found := NUMBERED.fullmatch(line):
         return 1 + len((found.group(1) or found.group(2)).split("."))
     return 0

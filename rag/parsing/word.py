@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag.messages import msg
 from rag.parsing.draft import BOLD_LEVEL, Draft, is_fake_heading, make_table
+from rag.parsing.numbering import depth_of
 from rag.parsing.properties import zipped_properties
 from rag.parsing.wordstyles import Numbering, Styles
 from rag.parsing.wordtext import HARD_BREAK, ParagraphText, W, read_paragraph
@@ -130,7 +131,7 @@ class _Reader:
         level = self.styles.level(node)
         if level is None and not self.has_headings and is_fake_heading(found.text, found.bold):
             in_cell = any(a.tag in (W + "tc", W + "txbxContent") for a in node.iterancestors())
-            return None if in_cell else BOLD_LEVEL
+            return None if in_cell else BOLD_LEVEL + depth_of(found.text)
         return level
 
     def _add(self, text: str, kind: BlockKind) -> None:
