@@ -7,6 +7,8 @@ from pathlib import Path
 import pymupdf
 from pdf_files import parsed, save, text_of, write
 
+from rag.parsing.pdf_spaces import with_true_spaces
+
 FONT = pymupdf.Font("cjk")
 
 
@@ -56,3 +58,15 @@ def test_a_matrix_keeps_its_columns(tmp_path: Path) -> None:
     for x, cell in zip(range(72, 200, 9), "abcabcabc", strict=False):
         page.insert_text((x, 100), cell, fontname="helv", fontsize=12)
     assert "a b c a b c" in text_of(parsed(save(document, tmp_path)))
+
+
+def test_spaces_put_in_at_a_lines_end_or_beside_each_other_are_kept() -> None:
+    def span(text: str, x: float, flags: int = 0) -> dict[str, object]:
+        return {"text": text, "origin": (x, 100.0), "font": "Arial", "size": 12.0, "char_flags": flags}
+
+    texts, x, spans = ["te", "i", "on", "l", "ad", "i"], 72.0, []
+    for text in texts:
+        spans += [span(text, x), span(" ", x + 5 * len(text), 512)]
+        x += 7 * len(text)
+    spans.append(span(" ", x, 512))
+    assert "".join(str(s["text"]) for s in with_true_spaces(spans)) == "teionladi  "

@@ -35,15 +35,21 @@ def with_true_spaces(spans: list[dict[str, Any]]) -> list[dict[str, Any]]:
     narrow = sum(len(text) == 1 and text.isalpha() for text in even)
     if len(even) < _LEAST_STEPS or min(narrow, len(even) - narrow) < _LEAST_OF_EACH or step <= 0:
         return spans
-    parts = {
+    rest = {
         id(span): length - step * len(text.replace(" ", ""))
         for span, (text, length) in zip(drawn, lengths, strict=False)
     }
     return [
         span
         for before, span in zip([None, *spans], spans, strict=False)
-        if not (_is_put_in(span) and before and parts[id(before)] <= _WORD_GAP * step * before["text"].count(" ") + 0.1)
+        if not (_is_put_in(span) and before and _is_within_word(before, rest.get(id(before), step), step))
     ]
+
+
+def _is_within_word(before: dict[str, Any], rest: float, step: float) -> bool:
+    """Tell whether the letters before a put-in space, and the spaces among them, reach to what follows it."""
+    spaces: int = before["text"].count(" ")
+    return rest <= _WORD_GAP * step * spaces + 0.1
 
 
 def _is_put_in(span: dict[str, Any]) -> bool:
