@@ -170,8 +170,9 @@ def estimate_tokens(text: str) -> int:
 
 
 def least_tokens(text: str) -> int:
-    """Words: no tokenizer of chat models joins two of them."""
-    return len(re.findall(r"\w+", text))
+    """Words, which no tokenizer of chat models joins, and half of the signs between them, which some do. Of what the
+    tokenizer of XLM-R counts (250,000 pieces, Russian among them) it is four fifths at most."""
+    return len(re.findall(r"\w+", text)) + len(re.findall(r"[^\w\s]+", text)) // 2
 
 
 def _spoken(question: str) -> str:
