@@ -106,5 +106,8 @@ class ChunkStore(Protocol):
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """Return the stored vectors of those ids that exist."""
 
+    def of_chunks(self, chunk_ids: Sequence[str]) -> dict[str, Vectors]:
+        """Return the vectors, (n, dimension), of each of those chunks that has any."""
+
     def ids(self) -> set[str]:
         """Return the ids of all vectors."""

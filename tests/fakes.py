@@ -71,5 +71,13 @@ class MemoryStore:
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         return {vector_id: self.rows[vector_id][0] for vector_id in ids if vector_id in self.rows}
 
+    def of_chunks(self, chunk_ids: Sequence[str]) -> dict[str, Vectors]:
+        found: dict[str, list[Vectors]] = {}
+        for vector_id in sorted(self.rows):
+            stored, chunk, _ = self.rows[vector_id]
+            if chunk in chunk_ids:
+                found.setdefault(chunk, []).append(stored)
+        return {chunk: np.stack(vectors) for chunk, vectors in found.items()}
+
     def ids(self) -> set[str]:
         return set(self.rows)

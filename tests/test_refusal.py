@@ -15,7 +15,7 @@ from rag.models.embedding import load_embedder
 from rag.protocols import Embedder
 from rag.retrieval import Retriever
 from rag.retrieval.keywords import KeywordIndex
-from rag.retrieval.refusal import Background, Evidence, confidence, evidence, learn
+from rag.retrieval.refusal import Background, Evidence, coherence, confidence, evidence, learn
 from rag.retrieval.words import tokens
 from rag.types import Chunk, Mode
 
@@ -118,7 +118,7 @@ def test_the_point_of_refusal_can_be_moved(optics: Retriever) -> None:
 def test_more_evidence_never_lowers_the_confidence() -> None:
     base = Evidence(0.5, 0.3, 0.4, 0.2)
     for mode in MODES:
-        for name in ("surprise", "covered", "strength"):
+        for name in ("surprise", "covered", "strength", "coherence"):
             better = replace(base, **{name: getattr(base, name) + 0.3})
             assert confidence(better, mode) >= confidence(base, mode)
         assert confidence(replace(base, lacking=0.6), mode) <= confidence(base, mode)
@@ -145,7 +145,7 @@ def test_nothing_is_learnt_from_one_passage_and_words_judge_alone() -> None:
 
 def test_the_same_cosine_says_more_in_a_library_of_unlike_notes() -> None:
     question = np.array([1, 0, 0, 0], np.float32)
-    unlike = Background(np.eye(4, dtype=np.float32)[1:], spread=0.1, passages=50)
+    unlike = Background(np.eye(4, dtype=np.float32)[1:], usual=0.0, spread=0.1, passages=50)
     alike = Background(np.tile(np.array([0.8, 0.6, 0, 0], np.float32), (3, 1)), spread=0.1, passages=50)
     there, here = evidence(0.8, question, unlike), evidence(0.8, question, alike)
     assert there.surprise > here.surprise
@@ -153,7 +153,7 @@ def test_the_same_cosine_says_more_in_a_library_of_unlike_notes() -> None:
 
 def test_the_best_of_many_must_be_nearer_than_the_best_of_few() -> None:
     question = np.array([1, 0, 0, 0], np.float32)
-    few = Background(np.eye(4, dtype=np.float32)[1:], spread=0.1, passages=10)
+    few = Background(np.eye(4, dtype=np.float32)[1:], usual=0.0, spread=0.1, passages=10)
     assert evidence(0.5, question, few).surprise > evidence(0.5, question, replace(few, passages=10_000)).surprise
 
 
@@ -164,3 +164,17 @@ def test_a_name_that_no_passage_holds_lowers_the_confidence(optics: Retriever) -
     assert named is not None
     assert plain.lacking == 0
     assert named.lacking > 0
+
+
+def test_passages_that_speak_of_one_thing_are_coherent_and_scattered_ones_are_not() -> None:
+    axes = np.eye(4, dtype=np.float32)
+    known = Background(axes, usual=0.0, spread=0.5, passages=50)
+    question = axes[0]
+    assert coherence(question, [axes[:1], axes[1:2], axes[2:3]], known) == 0.0
+    assert coherence(question, [axes[:1], axes[:1], axes[:1]], known) == pytest.approx(2.0)
+    # A long passage is seen through the part that is nearest to the question.
+    assert coherence(question, [axes[:2], axes[[2, 0]]], known) == pytest.approx(2.0)
+
+
+def test_one_passage_alone_is_neither() -> None:
+    assert coherence(np.ones(4, np.float32), [np.eye(4, dtype=np.float32)], Background(np.eye(4), 0, 1, 4)) == 0.0

@@ -85,6 +85,15 @@ def test_stored_vectors_come_back_as_they_went_in(store: ChunkStore) -> None:
     assert np.allclose(found["b0"], unit(1, 1, 0), atol=1e-6)
 
 
+def test_all_vectors_of_a_chunk_come_together_in_the_order_of_their_ids(store: ChunkStore) -> None:
+    fill(store)
+    found = store.of_chunks(["a", "c", "no"])
+    assert set(found) == {"a", "c"}
+    alone = store.vectors(["a0", "a1"])
+    assert np.allclose(found["a"], np.stack([alone["a0"], alone["a1"]]))
+    assert store.of_chunks([]) == {}
+
+
 def test_chroma_takes_more_vectors_than_its_batch_limit(tmp_path: Path) -> None:
     client = open_client(tmp_path / "chroma")
     store = ChromaStore(client, "notes-test")

@@ -18,7 +18,7 @@ from rag.retrieval.fusion import Candidate, Found, fuse, in_order
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.naming import FileNames
 from rag.retrieval.questions import sub_questions, without_instructions
-from rag.retrieval.refusal import Background, Evidence, confidence, evidence, learn
+from rag.retrieval.refusal import Background, Evidence, coherence, confidence, evidence, learn
 from rag.retrieval.words import mostly_cyrillic
 from rag.types import Chunk, Hit, Mode, SearchResult
 
@@ -34,6 +34,9 @@ _RERANK_WEIGHT = 0.5
 # Candidates of each path from the files that the question names, and what a passage gains by standing in one.
 _NAMED = 40
 NAMED_LIFT = 0.1
+# Of the best passages, those that are compared with each other, and those in which names and numbers are looked for.
+_COMPARED = 5
+_NAMES_IN = 3
 # The background is learnt anew when the library has grown or shrunk by more than this share.
 _DRIFT = 0.1
 
@@ -117,7 +120,7 @@ class Retriever:
         if reranked:
             kept = in_order([replace(c, score=_with_rerank(c, reranked)) for c in kept])
         kept = later_first(kept, chunks, asked)
-        seen = self._evidence(asked, vector, kept[:3], found, chunks[kept[0].chunk_id].text) if kept else None
+        seen = self._evidence(asked, vector, kept[:_COMPARED], found, chunks[kept[0].chunk_id].text) if kept else None
         return _Ranking(kept, chunks, same_in, reranked, seen, confidence(seen, mode) if seen else 0.0)
 
     def _kept(
@@ -164,18 +167,24 @@ class Retriever:
     def _evidence(
         self, asked: Asked, vector: Vectors | None, best: Sequence[Candidate], found: Found, text: str
     ) -> Evidence:
-        """Weigh the first of the best candidates; all of them are asked for the question's names and numbers."""
+        """Weigh the first of the best candidates; all of them are compared with each other, and the first three are
+        asked for the question's names and numbers."""
         first = best[0]
         cosine = first.dense if first.dense is not None else (found.floor if found.dense else None)
         known = None if vector is None else self._background.get(self._store, self._keywords)
         strength = (first.keyword or 0.0) / (2 * found.ideal) if found.ideal else 0.0
         same_script = mostly_cyrillic(asked.text) == mostly_cyrillic(text)
-        seen = evidence(cosine, vector, known)
+        ids = [c.chunk_id for c in best]
+        alike = 0.0
+        if vector is not None:
+            stored = self._store.of_chunks(ids)
+            alike = coherence(vector, [stored[i] for i in ids if i in stored], known)
         return replace(
-            seen,
+            evidence(cosine, vector, known),
+            coherence=round(alike, 6),
             covered=first.covered,
             strength=strength,
-            lacking=self._lacking(asked, [c.chunk_id for c in best]),
+            lacking=self._lacking(asked, ids[:_NAMES_IN]),
             same_script=same_script,
         )
 

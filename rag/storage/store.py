@@ -86,6 +86,19 @@ class ChromaStore:
             found.update((i, np.asarray(v, np.float32)) for i, v in zip(rows["ids"], rows["embeddings"], strict=True))
         return found
 
+    def of_chunks(self, chunk_ids: Sequence[str]) -> dict[str, Vectors]:
+        """Return the vectors, (n, dimension), of each of those chunks that has any; in the order of their ids."""
+        if not chunk_ids:
+            return {}
+        where = {"chunk": {"$in": list(chunk_ids)}}
+        rows = self._call(self._collection.get, where=where, include=["embeddings", "metadatas"])
+        found: dict[str, list[Vectors]] = {}
+        for _, vector, about in sorted(
+            zip(rows["ids"], rows["embeddings"], rows["metadatas"], strict=True), key=lambda row: str(row[0])
+        ):
+            found.setdefault(str(about["chunk"]), []).append(np.asarray(vector, np.float32))
+        return {chunk_id: np.stack(vectors) for chunk_id, vectors in found.items()}
+
     def ids(self) -> set[str]:
         """Return the ids of all vectors."""
         return set(self._call(self._collection.get, include=[])["ids"])
