@@ -13,6 +13,7 @@ import pytest
 from fakes import WordEmbedder
 from ollama_server import Behaviour, OllamaServer
 
+from rag.answering.record import record_of
 from rag.library import Library
 from rag.messages import Message
 from rag.protocols import Embedder
@@ -79,6 +80,13 @@ def test_a_model_that_is_to_sum_up_gets_more_passages(
         prompts = [body["messages"][0]["content"] for body in server.asked("/api/chat")]
     assert len(reply.result.hits) == passages
     assert all(any(f'<passage n="{n}"' in prompt for prompt in prompts) for n in range(1, passages + 1))
+
+
+def test_the_history_lies_in_the_data_folder(library: Library) -> None:
+    reply = library.ask("Что лекция говорит о свете?", use_llm=False).finish(60)
+    library.history.add(record_of(reply, {}))
+    assert [entry.question for entry in library.history.search("закон")] == ["Что лекция говорит о свете?"]
+    assert (library.paths.data / "history.sqlite3").exists()
 
 
 def test_who_wants_quotes_only_asks_no_server(library: Library) -> None:
