@@ -146,7 +146,7 @@ def test_nothing_is_learnt_from_one_passage_and_words_judge_alone() -> None:
 def test_the_same_cosine_says_more_in_a_library_of_unlike_notes() -> None:
     question = np.array([1, 0, 0, 0], np.float32)
     unlike = Background(np.eye(4, dtype=np.float32)[1:], usual=0.0, spread=0.1, passages=50)
-    alike = Background(np.tile(np.array([0.8, 0.6, 0, 0], np.float32), (3, 1)), spread=0.1, passages=50)
+    alike = Background(np.tile(np.array([0.8, 0.6, 0, 0], np.float32), (3, 1)), usual=0.0, spread=0.1, passages=50)
     there, here = evidence(0.8, question, unlike), evidence(0.8, question, alike)
     assert there.surprise > here.surprise
 
