@@ -63,7 +63,7 @@ def breaches(reply: Reply) -> list[str]:
         found += [
             f"unmarked number {text[number.start : number.end]}"
             for number in loose
-            if not text[number.end :].startswith(UNSUPPORTED)
+            if not re.match(rf"[\w./-]*{re.escape(UNSUPPORTED)}", text[number.end :])  # after the whole word
         ]
     return found
 

@@ -179,6 +179,16 @@ def test_a_short_answer_is_understood_together_with_the_question() -> None:
     assert ask("В 2000 году.").text == "В 2000 году [1]."
     assert ask("2002 [1].").answered_by == "quotes"
     assert ask("2001 [1].").answered_by == "quotes"
+    assert ask("Номер отрывка — [1].").answered_by == "quotes"
+    texts = ("В походе было 5 рек. Дюкен послал на помощь Сен-Пьеру 120 человек.",)
+    question = "Сколько человек Дюкен послал на помощь Сен-Пьеру?"
+    assert ask("120 [1].", texts=texts, question=question).text == "120 [1]."
+    assert ask("5 [1].", texts=texts, question=question).answered_by == "quotes"
+
+
+def test_a_doubtful_number_at_the_very_end_keeps_its_question_mark_whole() -> None:
+    reply = ask("Теорему CAP сформулировал Эрик Брюер [1]. Доказали её Гилберт и Линч в 2009")
+    assert reply.text.endswith("в 2009 (?) [1]")
 
 
 def test_what_no_file_can_hold_is_cleaned_away() -> None:

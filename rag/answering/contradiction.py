@@ -92,22 +92,28 @@ def _counted(text: str) -> Iterator[_Counted]:
             yield _Counted(fact.start, fact.end, fact.values, tuple(min(stems) for stems in takewhile(bool, told)))
 
 
-def misplaced_numbers(claim: str, stretches: Sequence[str]) -> list[tuple[int, int]]:
+def misplaced_numbers(claim: str, stretches: Sequence[str], only_years: bool = True) -> list[tuple[int, int]]:
     """Return the years of a sentence whose own stretch of evidence is another one than the sentence's: the stretch that
-    shares most of its words holds a different year, and those that hold this one share far fewer."""
+    shares most of its words holds a different year, and those that hold this one share far fewer. Without
+    `only_years`, of all its numbers."""
+
+    def counts(fact: Fact) -> bool:
+        return _is_year(fact) if only_years else fact.kind == "number"
+
     wanted = frozenset(stem for stem in meaningful(claim) if not stem.isdigit())
     if not wanted:
         return []
-    dated = []
+    told = []
     for stretch in stretches:
-        years = {fact.values for fact in facts(stretch) if _is_year(fact)}
-        if years:
-            dated.append((len(wanted & meaningful(stretch)) / len(wanted), years))
-    share, best = max(dated, key=lambda pair: pair[0], default=(0.0, set()))
+        values = {fact.values for fact in facts(stretch) if counts(fact)}
+        if values:
+            told.append((len(wanted & meaningful(stretch)) / len(wanted), values))
+    share, best = max(told, key=lambda pair: pair[0], default=(0.0, set()))
     found = []
     for fact in facts(claim):
-        own = [share_there for share_there, years in dated if fact.values in years]
-        if _is_year(fact) and own and fact.values not in best and share - max(own) >= _FAR_FEWER:
+        own = [share_there for share_there, values in told if any(fact.values & value for value in values)]
+        there = any(fact.values & value for value in best)
+        if counts(fact) and own and not there and share - max(own) >= _FAR_FEWER:
             found.append((fact.start, fact.end))
     return found
 

@@ -41,12 +41,6 @@ class Claim:
     cited: tuple[int, ...]
     question: str = ""
 
-    @property
-    def told(self) -> str:
-        """The sentence, after the question where it is too short to be understood alone."""
-        short = self.question and len([stem for stem in meaningful(self.text) if not stem.isdigit()]) < _SHORT
-        return f"{self.question} {self.text}" if short else self.text
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -63,15 +57,24 @@ class Finding:
 def check(claims: Sequence[Claim], passages: Sequence[Evidence], embedder: Embedder | None) -> list[Finding]:
     """Judge claims against the passages, numbered from 1. A mark that points to the wrong passage is moved to the one
     that supports the sentence; a sentence without marks is compared with all passages."""
-    vectors = embedder.embed_passages([claim.told for claim in claims]) if embedder and claims else [None] * len(claims)
-    return [_finding(claim, vector, passages) for claim, vector in zip(claims, vectors, strict=True)]
+    told = [_told(claim, passages) for claim in claims]
+    vectors = embedder.embed_passages(told) if embedder and claims else [None] * len(claims)
+    return [_finding(*row, passages) for row in zip(claims, told, vectors, strict=True)]
 
 
-def _finding(claim: Claim, vector: Vectors | None, passages: Sequence[Evidence]) -> Finding:
+def _told(claim: Claim, passages: Sequence[Evidence]) -> str:
+    """The sentence, after its question where it is a bare fact that needs one."""
+    own = {stem for stem in meaningful(claim.text) if not stem.isdigit()}
+    known = frozenset[str]().union(*(stems for passage in passages for stems in passage.stems))
+    bare = len(own) < _SHORT and own <= known and bool(facts(claim.text))
+    return f"{claim.question} {claim.text}" if claim.question and bare else claim.text
+
+
+def _finding(claim: Claim, told: str, vector: Vectors | None, passages: Sequence[Evidence]) -> Finding:
     def judged(numbers: Sequence[int]) -> Finding:
         cited = [passages[n - 1] for n in numbers]
-        missing = missing_facts(claim.text, cited, claim.told)
-        score = support(claim.told, vector, cited, certain=not missing and bool(facts(claim.text)))
+        missing = missing_facts(claim.text, cited, told)
+        score = support(told, vector, cited, certain=not missing and bool(facts(claim.text)))
         return Finding(claim, tuple(numbers), _verdict(score, missing), score, missing)
 
     own = judged(claim.cited) if claim.cited else None
@@ -102,7 +105,8 @@ def missing_facts(claim: str, cited: Sequence[Evidence], told: str = "") -> tupl
     headings = [passage.heading for passage in cited if passage.heading]
     missing = [(fact.start, fact.end) for fact in facts(claim) if not holds(cited, fact, claim[fact.start : fact.end])]
     missing += swapped_numbers(claim, texts) + replaced_nouns(claim, [*stretches, *headings])
-    missing += [(a - ahead, b - ahead) for a, b in misplaced_numbers(told, stretches) if a >= ahead]
+    misplaced = misplaced_numbers(told, stretches, only_years=not ahead)
+    missing += [(start - ahead, end - ahead) for start, end in misplaced if start >= ahead]
     return _apart(missing)
 
 
@@ -203,7 +207,7 @@ def _with_doubts(finding: Finding) -> str:
 
 
 def _split_stop(text: str) -> tuple[str, str]:
-    body = re.sub(r"(?:[.!?…]+[»”\"')*]*|\s*\|\s*)\Z", "", text)
+    body = re.sub(r"(?:(?<![(.!?…])[.!?…]+[»”\"')*]*|\s*\|\s*)\Z", "", text)
     return body, text[len(body) :]
 
 
