@@ -275,7 +275,7 @@ class Library:
 
     def _load_quietly(self) -> None:
         try:
-            self._shelf.load()
+            self._shelf.load().retriever.warm_up()
         except KonspektError:
             # The shelf keeps the message for `status`; the first question raises it again.
             log.warning("The model could not be loaded", exc_info=True)

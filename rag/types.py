@@ -142,9 +142,10 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage found. `score` orders the hits; `dense` is the cosine of its best window, `keyword` its BM25
-    score, `rerank` the reranker's score in 0..1; `None` where that path did not find or judge it.
-    Ranks are 1-based positions in each path's own list. `same_in` names other files with the same text."""
+    """A passage found. `score` orders the hits; `dense` is the cosine of its best window with the centred question
+    (rag/retrieval/centring.py), `keyword` its BM25 score, `rerank` the reranker's score in 0..1; `None` where that
+    path did not find or judge it. Ranks are 1-based positions in each path's own list. `same_in` names other files
+    with the same text."""
 
     chunk: Chunk
     score: float

@@ -68,11 +68,12 @@ class Centring:
 
     def embed(self, question: str) -> Vectors:
         """Return the centred vector of a question, float32 (dimension,), of length 1."""
-        vector = self._embedder.embed_question(question) - SHARE * self._mean_questions()[mostly_cyrillic(question)]
+        vector = self._embedder.embed_question(question) - SHARE * self.means()[mostly_cyrillic(question)]
         length = float(np.linalg.norm(vector))
         return np.asarray(vector / length, np.float32) if length else self._embedder.embed_question(question)
 
-    def _mean_questions(self) -> Mapping[bool, Vectors]:
+    def means(self) -> Mapping[bool, Vectors]:
+        """Return the mean question of each script (True: Cyrillic); the first call embeds them, for about a second."""
         with self._learning:
             if self._means is None:
                 embed = self._embedder.embed_question

@@ -79,6 +79,10 @@ class Retriever:
         other._centring, other._background, other._names = self._centring, self._background, self._names
         return other
 
+    def warm_up(self) -> None:
+        """Do ahead what the first question would wait for."""
+        self._centring.means()
+
     def search(
         self,
         query: str,
