@@ -58,7 +58,7 @@ class Evidence:
 # bias, surprise, covered, strength, lacking, coherence: fitted by bench/refusal.py --fit, the bias raised for the
 # dearer mistake.
 _WEIGHTS: Mapping[str, tuple[float, float, float, float, float, float]] = {
-    "hybrid": (-4.01, 1.75, 1.88, 2.01, -2.27, 0.43),
+    "hybrid": (-4.21, 1.75, 1.88, 2.01, -2.27, 0.43),
     "dense": (-3.16, 2.22, 0.0, 0.0, 0.0, 0.4),
     "across scripts": (-1.97, 1.89, 0.0, 0.0, 0.0, 0.52),
     "keyword": (-4.9, 0.0, 3.5, 8.0, -1.89, 0.0),
