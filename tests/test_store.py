@@ -141,3 +141,18 @@ def test_a_folder_that_cannot_be_made_is_an_error_of_ours(tmp_path: Path) -> Non
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be opened"):
         open_client(tmp_path / "file" / "chroma")
+
+
+def test_a_vector_deleted_during_a_search_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = ChromaStore(open_client(tmp_path / "chroma"), "notes-test")
+    fill(store)
+    real = store._collection.query
+
+    def without_the_first(**asked: object) -> dict[str, list[list[object]]]:
+        rows = real(**asked)
+        rows["metadatas"][0][0] = None
+        return dict(rows)
+
+    whole = store.query(unit(1, 0, 0), 3)
+    monkeypatch.setattr(store._collection, "query", without_the_first)
+    assert 0 < len(store.query(unit(1, 0, 0), 3)) <= len(whole)

@@ -72,9 +72,9 @@ class ChromaStore:
         where = None if paths is None else {"file": {"$in": list(paths)}}
         wanted = n
         while True:
-            found = self._nearest(vector, wanted, where)
+            found, searched = self._nearest(vector, wanted, where)
             best = _best_by_chunk(found)
-            if len(best) >= n or len(found) < wanted:
+            if len(best) >= n or searched < wanted:
                 return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:n]
             wanted *= 2
 
@@ -96,6 +96,8 @@ class ChromaStore:
         for _, vector, about in sorted(
             zip(rows["ids"], rows["embeddings"], rows["metadatas"], strict=True), key=lambda row: str(row[0])
         ):
+            if about is None or vector is None:
+                continue  # deleted while Chroma read
             found.setdefault(str(about["chunk"]), []).append(np.asarray(vector, np.float32))
         return {chunk_id: np.stack(vectors) for chunk_id, vectors in found.items()}
 
@@ -107,7 +109,9 @@ class ChromaStore:
         """Delete the whole collection."""
         self._call(self._client.delete_collection, self._name)
 
-    def _nearest(self, vector: Vectors, n: int, where: dict[str, Any] | None) -> list[tuple[str, float]]:
+    def _nearest(self, vector: Vectors, n: int, where: dict[str, Any] | None) -> tuple[list[tuple[str, float]], int]:
+        """Return what is nearest, and how many vectors came up. One that is deleted while Chroma searches comes up
+        without metadata."""
         rows = self._call(
             self._collection.query,
             query_embeddings=np.asarray(vector, np.float32)[None, :],
@@ -115,8 +119,8 @@ class ChromaStore:
             where=where,
             include=["metadatas", "distances"],
         )
-        pairs = zip(rows["metadatas"][0], rows["distances"][0], strict=True)
-        return [(str(meta["chunk"]), 1.0 - float(distance)) for meta, distance in pairs]
+        pairs = list(zip(rows["metadatas"][0], rows["distances"][0], strict=True))
+        return [(str(meta["chunk"]), 1.0 - float(distance)) for meta, distance in pairs if meta], len(pairs)
 
     def _call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
         try:
