@@ -6,11 +6,14 @@ import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from rag.settings import Paths
+
+if TYPE_CHECKING:
+    from tests.fake_library import FakeLibrary
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -61,3 +64,19 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("shared") / "models"
     folder.mkdir()
     yield folder
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[FakeLibrary]:
+    """The library in memory that the pages are run over; tests over a real one make their own."""
+    import streamlit as st
+
+    from pages.ui import opened
+    from tests.fake_library import fake
+
+    made = fake(tmp_path)
+    opened.open_with(lambda paths: made)
+    yield made
+    opened.open_with(None)
+    st.cache_resource.clear()
+    st.cache_data.clear()

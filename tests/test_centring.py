@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from rag.protocols import Vectors
@@ -22,9 +20,6 @@ class ThreeAxes:
         volcano = any(word in text.casefold() for word in ("volcano", "вулкан"))
         vector = np.array([cyrillic, not cyrillic, volcano], np.float32)
         return np.asarray(vector / np.linalg.norm(vector), np.float32)
-
-    def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        raise NotImplementedError
 
 
 def test_the_share_of_the_language_is_taken_away_and_the_subject_weighs_more() -> None:

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date
-from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import opened
 from pages.ui.filters import Choices
 from rag.types import FileStatus, Filters, Meta
-from tests.fake_library import FakeLibrary, fake
+from tests.fake_library import FakeLibrary
 from tests.test_pages import ask, seen, start, visit
 
 OPTICS = "Преломление света описал Снеллиус."
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[FakeLibrary]:
-    made = fake(tmp_path)
-    opened.open_with(lambda paths: made)
-    yield made
-    opened.open_with(None)
-    st.cache_resource.clear()
-    st.cache_data.clear()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from ollama_server import Behaviour, OllamaServer, closed_port
 
-from rag.answering import answer
+from rag.answering import Reply, answer
 from rag.chat.ollama_chat import OllamaChat, Timeouts, full_name, list_models, pull_model
 from rag.chat.openai_chat import OpenAIChat
 from rag.errors import ChatError
@@ -206,19 +206,23 @@ def test_a_server_that_read_less_than_was_sent_is_told() -> None:
     assert "read only 9" in str(reply.warnings[0])
 
 
+def stops_at_once(reply: Reply, server: OllamaServer) -> None:
+    reply.start()
+    assert server.busy_within(5)
+    started = time.monotonic()
+    reply.stop()
+    assert reply.done
+    assert server.free_within(1)
+    assert time.monotonic() - started < 1
+
+
 @pytest.mark.parametrize("fault", ["hang", "hang later"])
 def test_stopping_a_reply_takes_less_than_a_second_and_frees_the_server(fault: str) -> None:
     said = ["Теорему ", "CAP ", "сформулировал"]
     with OllamaServer(Behaviour(lambda *_: said, fault=fault)) as server:  # type: ignore[arg-type]
         chat = OllamaChat("tiny", server.url, timeouts=PATIENT)
         reply = answer(RESULT, "Кто сформулировал теорему CAP?", chat=chat, embedder=None)
-        reply.start()
-        assert server.busy_within(5)
-        started = time.monotonic()
-        reply.stop()
-        assert reply.done
-        assert server.free_within(1)
-        assert time.monotonic() - started < 1
+        stops_at_once(reply, server)
 
 
 @pytest.mark.parametrize("kind", [OllamaChat, OpenAIChat])
@@ -248,13 +252,7 @@ def test_stop_in_the_middle_of_partial_answers_frees_the_server_and_asks_no_more
         server.behaviour.fault = "hang later"
         chat = OllamaChat("tiny", server.url, timeouts=PATIENT)
         reply = answer(replace(RESULT, hits=tuple(hits)), "Сделай обзор всех видов", chat=chat, embedder=None)
-        reply.start()
-        assert server.busy_within(5)
-        started = time.monotonic()
-        reply.stop()
-        assert reply.done
-        assert server.free_within(1)
-        assert time.monotonic() - started < 1
+        stops_at_once(reply, server)
         assert len(server.asked("/api/chat")) == 1
 
 

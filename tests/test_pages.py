@@ -7,13 +7,12 @@ import subprocess
 import sys
 import threading
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import opened
@@ -23,21 +22,11 @@ from rag.errors import QuestionError, SettingsError, StoreError
 from rag.messages import msg
 from rag.translations import catalogue
 from rag.types import FileProgress, Hit, IndexStatus, Meta, Report
-from tests.fake_library import FakeLibrary, fake
+from tests.fake_library import FakeLibrary
 from tests.ollama_server import Behaviour, OllamaServer
 
 ROOT = Path(__file__).parent.parent
 OPTICS = "Преломление света описал Снеллиус.\n\nДифракция огибает препятствия, и свет заходит в тень."
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[FakeLibrary]:
-    made = fake(tmp_path)
-    opened.open_with(lambda paths: made)
-    yield made
-    opened.open_with(None)
-    st.cache_resource.clear()
-    st.cache_data.clear()
 
 
 @pytest.fixture

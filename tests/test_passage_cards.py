@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-import streamlit as st
 
-from pages.ui import opened
 from rag.types import FileStatus, Meta
-from tests.fake_library import FakeLibrary, fake
+from tests.fake_library import FakeLibrary
 from tests.test_pages import ask, html, seen, start
 
 TEXT = "Преломление света описал Снеллиус."
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[FakeLibrary]:
-    made = fake(tmp_path)
-    opened.open_with(lambda paths: made)
-    yield made
-    opened.open_with(None)
-    st.cache_resource.clear()
-    st.cache_data.clear()
 
 
 def note(library: FakeLibrary, meta: Meta, heading: tuple[str, ...] = ("Оптика",)) -> None:

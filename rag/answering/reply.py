@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from rag.answering.quotes import Quote
+from rag.chat.streams import close_stream
 from rag.errors import KonspektError
 from rag.messages import Message, msg
 from rag.types import Citation, SearchResult
@@ -264,11 +264,3 @@ class Reply:
             raise
         finally:
             self.update(stage="done", timing=replace(self.timing, total=self.seconds()))
-
-
-def close_stream(stream: object) -> None:
-    """Close it if it can be closed. A plain generator that is just running cannot: its own thread closes it soon."""
-    close = getattr(stream, "close", None)
-    if close is not None:
-        with suppress(ValueError):
-            close()

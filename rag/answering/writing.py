@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from rag.answering.citations import MarkCleaner
 from rag.answering.prompts import ANSWER_TOKENS, Prompt
-from rag.answering.reply import Reply, close_stream
-from rag.answering.thinking import ThoughtFilter
+from rag.answering.reply import Reply
 from rag.answering.tidying import printable
+from rag.chat.streams import close_stream
+from rag.chat.thinking import ThoughtFilter
 from rag.messages import msg
 from rag.protocols import ChatModel, ChatPiece
 

@@ -10,7 +10,7 @@ import asyncio
 import queue
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -88,3 +88,11 @@ class ClosableStream(Iterator[T], Generic[T]):
         finally:
             with self._lock:
                 self._loop = self._task = None
+
+
+def close_stream(stream: object) -> None:
+    """Close it if it can be closed. A plain generator that is just running cannot: its own thread closes it soon."""
+    close = getattr(stream, "close", None)
+    if close is not None:
+        with suppress(ValueError):
+            close()

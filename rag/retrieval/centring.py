@@ -68,9 +68,10 @@ class Centring:
 
     def embed(self, question: str) -> Vectors:
         """Return the centred vector of a question, float32 (dimension,), of length 1."""
-        vector = self._embedder.embed_question(question) - SHARE * self.means()[mostly_cyrillic(question)]
-        length = float(np.linalg.norm(vector))
-        return np.asarray(vector / length, np.float32) if length else self._embedder.embed_question(question)
+        vector = self._embedder.embed_question(question)
+        centred = vector - SHARE * self.means()[mostly_cyrillic(question)]
+        length = float(np.linalg.norm(centred))
+        return np.asarray(centred / length, np.float32) if length else vector
 
     def means(self) -> Mapping[bool, Vectors]:
         """Return the mean question of each script (True: Cyrillic); the first call embeds them, for about a second."""

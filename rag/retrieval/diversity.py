@@ -11,7 +11,7 @@ from rag.types import Chunk
 _NEAR_DUPLICATE = 0.9
 # Near-duplicates are looked for among so many of the best: no more are ever shown.
 _COMPARED = 20
-_TURNING = frozenset({"не", "ни", "нет", "без", "not", "no", "never", "without"})
+TURNING = frozenset({"не", "ни", "нет", "без", "not", "no", "never", "without"})
 # How much a passage's score loses for each better one of the same section, and of the same file.
 _SAME_SECTION = 0.02
 
@@ -80,4 +80,4 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     shared = len(one & other)
     if shared < _NEAR_DUPLICATE * (few + many - shared):
         return False
-    return not any(word in _TURNING or any(c.isdigit() for c in word) for word in one ^ other)
+    return not any(word in TURNING or any(c.isdigit() for c in word) for word in one ^ other)

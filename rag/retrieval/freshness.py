@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rag.retrieval.asking import Asked
+from rag.retrieval.diversity import TURNING
 from rag.retrieval.fusion import Candidate
 from rag.retrieval.stopwords import STOP_WORDS
 from rag.retrieval.words import fold, tokens, words
@@ -29,7 +30,7 @@ _ALIKE = 0.6
 _FEWEST_SHARED = 2
 # A word or two in the place of others may be another answer; more make another sentence.
 _REPLACED = 2
-_TURNING = frozenset({"не", "ни", "нет", "без", "нельзя", "not", "no", "never", "without", "cannot"})
+_NEGATIONS = TURNING | {"нельзя", "cannot"}
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _ASKS_OF_THE_PAST = re.compile(
     r"\b(?:раньше|ранее|прежде|прежн\w+|прошл\w+|стар\w{2,3}|бывш\w+|изначально|первоначальн\w+|сначала"
@@ -131,7 +132,7 @@ def _read(text: str) -> _Sentence:
     stems, numbers, names, negations = set[str](), set[str](), set[str](), set[str]()
     for position, word in enumerate(words(text)):
         folded = fold(word.surface)
-        if folded in _TURNING:
+        if folded in _NEGATIONS:
             negations.add(folded)
         elif any(c.isdigit() for c in folded):
             numbers.update(word.stems)

@@ -180,7 +180,7 @@ class Retriever:
         same_script = mostly_cyrillic(asked.text) == mostly_cyrillic(text)
         ids = [c.chunk_id for c in best]
         alike = 0.0
-        if vector is not None:
+        if vector is not None and known is not None:
             stored = self._store.of_chunks(ids)
             alike = coherence(vector, [stored[i] for i in ids if i in stored], known)
         return replace(

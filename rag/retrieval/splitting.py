@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import suppress
 from itertools import takewhile
 
+from rag.chat.streams import close_stream
+from rag.chat.thinking import without_thoughts
 from rag.errors import ChatError
 from rag.protocols import ChatModel, ChatPiece
 from rag.retrieval.questions import sub_questions
@@ -56,9 +57,6 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _FEWEST_WORDS = 4
-_THOUGHT = re.compile(
-    r"\A.*</(?:think|thinking|thought|reasoning)>|<(?:think|thinking|thought|reasoning)>.*", re.S | re.I
-)
 _MARK = re.compile(r"\A(?:\s*(?:[-*•–—]|\(?\d{1,2}[.):]|[\"«“])\s*)+|[\"»”\s]+\Z")
 _ONE = re.compile(r"\A\W*(?:один|одно|one)\W*\Z", re.IGNORECASE)
 
@@ -111,14 +109,16 @@ def _said(chat: ChatModel, question: str, seconds: float) -> str | None:
         except BaseException as error:  # noqa: BLE001 - raised where it is waited for
             answer.set_exception(error)
         finally:
-            _close(streams)
+            for stream in streams:
+                close_stream(stream)
 
     threading.Thread(target=read, name="splitting", daemon=True).start()
     try:
         return answer.result(seconds)
     except TimeoutError:
         late.set()
-        _close(streams)
+        for stream in streams:
+            close_stream(stream)
         return None
 
 
@@ -129,17 +129,9 @@ def _asked(chat: ChatModel, question: str) -> Iterator[ChatPiece]:
     return chat.stream(messages, num_ctx=min(_CONTEXT, chat.context_limit), num_predict=_TOKENS)
 
 
-def _close(streams: Sequence[object]) -> None:
-    for stream in streams:
-        close = getattr(stream, "close", None)
-        if close is not None:
-            with suppress(ValueError):  # a plain generator that is running now: its own thread closes it next
-                close()
-
-
 def _believed(question: str, said: str) -> list[str]:
     """Return the parts that a model named, if they ask what the question asks and nothing else."""
-    lines = [_MARK.sub("", line).strip() for line in _THOUGHT.sub("", said).splitlines()]
+    lines = [_MARK.sub("", line).strip() for line in without_thoughts(said).splitlines()]
     parts = list(dict.fromkeys(line for line in lines if line))
     if not 2 <= len(parts) <= _MOST_PARTS or any(_ONE.match(part) for part in parts):
         return []

@@ -53,3 +53,9 @@ class ThoughtFilter:
         tail = self._held[at:].lower() if at >= 0 else ""
         tags = [f"<{slash}{name}>" for slash in ("", "/") for name in ("think", "thinking", "thought", "reasoning")]
         return len(tail) if tail and any(tag.startswith(tail) for tag in tags) else 0
+
+
+def without_thoughts(text: str) -> str:
+    """Return what is left of a whole text."""
+    thoughts = ThoughtFilter()
+    return thoughts.feed(text).text + thoughts.end()
