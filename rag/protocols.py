@@ -1,15 +1,16 @@
-"""The four seams: where another model or store can be put in, and where tests put fakes."""
+"""The seams: where another model or store can be put in, and where tests put fakes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 Vectors = npt.NDArray[np.float32]
+Spans = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,23 @@ class Embedder(Protocol):
 
     def embed_question(self, text: str) -> Vectors:
         """Return float32 (dimension,), of length 1."""
+
+
+@runtime_checkable
+class WordReader(Protocol):
+    """An embedder that can also show what it makes of each word in its context."""
+
+    @property
+    def reads_words(self) -> bool:
+        """Whether this model can."""
+
+    def embed_with_words(
+        self, texts: Sequence[str], spans: Sequence[Spans], progress: Callable[[int], None] | None = None
+    ) -> tuple[Vectors, list[Vectors]]:
+        """Return what `embed_passages` returns, and for each text the states of its spans, (spans, width)."""
+
+    def question_words(self, text: str, spans: Spans) -> Vectors:
+        """Return the states of a question's spans, (spans, width); zeros for what was cut off."""
 
 
 class Reranker(Protocol):

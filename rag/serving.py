@@ -13,6 +13,7 @@ from rag.errors import EmbeddingError, KonspektError
 from rag.messages import Message
 from rag.protocols import Embedder
 from rag.retrieval import Retriever
+from rag.retrieval.late_interaction import LateInteraction
 from rag.settings import Settings
 from rag.storage.catalog import Catalog
 from rag.storage.index import Index, IndexIdentity
@@ -30,6 +31,7 @@ class Serving:
     index: Index
     embedder: Embedder
     retriever: Retriever
+    words: LateInteraction | None = None
     users: int = field(default=0)
 
 
@@ -162,7 +164,10 @@ class Shelf:
 
     def _make(self, identity: IndexIdentity, embedder: Embedder) -> Serving:
         index = self._indexes.open(identity)
-        return Serving(index, embedder, Retriever(embedder, index.store, index.keywords, index.catalog.chunks))
+        words = LateInteraction.of(embedder)
+        late = (words, index.catalog.words_of) if words else None
+        retriever = Retriever(embedder, index.store, index.keywords, index.catalog.chunks, late=late)
+        return Serving(index, embedder, retriever, words)
 
     def _embedder(self, name: str) -> Embedder:
         if name not in self._embedders:

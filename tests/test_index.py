@@ -10,7 +10,7 @@ import pytest
 
 from rag.messages import msg
 from rag.storage.catalog import Catalog
-from rag.storage.index import EmbeddedChunk, Index, IndexIdentity, text_digest
+from rag.storage.index import Embedded, EmbeddedChunk, Index, IndexIdentity, text_digest
 from rag.types import Chunk, FileStatus, Filters, Fingerprint, Meta, PageBox, Report
 from tests.fakes import MemoryStore, WordEmbedder
 
@@ -24,10 +24,10 @@ class Crash(BaseException):
 
 def embedded(path: str, *texts: str) -> list[EmbeddedChunk]:
     chunks = [Chunk(f"{path}#{text}", path, n, text) for n, text in enumerate(texts)]
-    vectors = [EMBEDDER.embed_question(text) for text in texts]
+    windows = [Embedded(EMBEDDER.embed_question(text), text.encode()) for text in texts]
     return [
-        EmbeddedChunk(chunk, chunk.text, (text_digest(chunk.text),), (vector,))
-        for chunk, vector in zip(chunks, vectors, strict=True)
+        EmbeddedChunk(chunk, chunk.text, (text_digest(chunk.text),), (window,))
+        for chunk, window in zip(chunks, windows, strict=True)
     ]
 
 
@@ -59,7 +59,7 @@ def test_everything_about_a_file_survives_a_restart(reopen: Callable[[], Index])
     meta = Meta("Заглавие", "Автор", "2024", "properties", "ru", ("физика",), ("i", "ii"))
     status = FileStatus("a.pdf", "indexed", 10, 1, None, meta, report)
     vector = EMBEDDER.embed_question("текст")
-    reopen().replace(status, Fingerprint(10, 20, "s"), [EmbeddedChunk(chunk, "текст", ("d",), (vector,))])
+    reopen().replace(status, Fingerprint(10, 20, "s"), [EmbeddedChunk(chunk, "текст", ("d",), (Embedded(vector),))])
     again = reopen()
     assert again.catalog.files() == [status]
     assert again.catalog.chunks_of("a.pdf") == [chunk]
@@ -133,10 +133,32 @@ def test_a_file_whose_vectors_are_lost_is_forgotten_so_that_it_is_indexed_anew(
     assert list(index.catalog.fingerprints()) == ["b.md"]
 
 
-def test_vectors_are_found_again_by_the_text_they_were_made_from(reopen: Callable[[], Index]) -> None:
+def test_vectors_and_words_are_found_again_by_the_text_they_were_made_from(reopen: Callable[[], Index]) -> None:
     index = reopen()
     put(index, "a.md", "слово")
-    assert list(index.vectors_for([text_digest("слово"), text_digest("нет")])) == [text_digest("слово")]
+    known = index.embedded([text_digest("слово"), text_digest("нет")])
+    assert list(known) == [text_digest("слово")]
+    assert known[text_digest("слово")].words == "слово".encode()
+    assert (known[text_digest("слово")].vector == EMBEDDER.embed_question("слово")).all()
+
+
+def test_a_text_whose_words_are_kept_otherwise_is_read_anew(reopen: Callable[[], Index]) -> None:
+    index = reopen()
+    put(index, "a.md", "слово")
+    assert index.embedded([text_digest("слово", "2")]) == {}
+
+
+def test_words_are_kept_window_by_window_and_go_with_their_file(reopen: Callable[[], Index]) -> None:
+    index = reopen()
+    chunk = Chunk("id", "a.md", 0, "один два")
+    windows = (Embedded(EMBEDDER.embed_question("один"), b"1"), Embedded(EMBEDDER.embed_question("два"), b"2"))
+    status = FileStatus("a.md", "indexed")
+    index.replace(status, Fingerprint(1, 1, "s"), [EmbeddedChunk(chunk, "один два", ("d", "e"), windows)])
+    assert reopen().catalog.words_of(["id", "unknown"]) == {"id": [b"1", b"2"]}
+    put(index, "a.md", "другое")
+    assert index.catalog.words_of(["id"]) == {}
+    index.remove("a.md")
+    assert index.catalog.words_of(["a.md#другое"]) == {}
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from rag.models.embedding import load_embedder
 from rag.protocols import Embedder
 from rag.retrieval import Retriever
 from rag.retrieval.keywords import KeywordIndex
+from rag.retrieval.late_interaction import LateInteraction
 from rag.retrieval.refusal import Background, Evidence, coherence, confidence, evidence, learn
 from rag.retrieval.words import tokens
 from rag.types import Chunk, Mode
@@ -38,19 +39,26 @@ NOTES = {
 
 
 def library(embedder: Embedder, notes: Mapping[str, str]) -> Retriever:
-    """A retriever over one note per title."""
+    """A retriever over one note per title, words and all."""
+    late = LateInteraction.of(embedder)
+    assert late is not None
+    kept: dict[str, list[bytes]] = {}
     chunks = {t: Chunk(t, f"{t}.md", 0, text, (t,)) for t, text in notes.items()}
     store, keywords = MemoryStore(), KeywordIndex()
     for title, chunk in chunks.items():
         windows = embedding_texts(chunk, embedder.count_tokens, embedder.window)
         ids = [f"{title}-{n}" for n in range(len(windows))]
-        store.add(ids, embedder.embed_passages(windows), [title] * len(ids), [chunk.path] * len(ids))
+        vectors, kept[title] = late.embed(windows)
+        store.add(ids, vectors, [title] * len(ids), [chunk.path] * len(ids))
         keywords.replace(chunk.path, [(title, tokens(keyword_text(chunk)))])
 
     def by_id(ids: Sequence[str]) -> dict[str, Chunk]:
         return {i: chunks[i] for i in ids if i in chunks}
 
-    return Retriever(embedder, store, keywords, by_id)
+    def words_of(ids: Sequence[str]) -> dict[str, list[bytes]]:
+        return {i: kept[i] for i in ids if i in kept}
+
+    return Retriever(embedder, store, keywords, by_id, late=(late, words_of))
 
 
 @pytest.fixture(scope="module")

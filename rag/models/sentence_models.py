@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,8 @@ import numpy as np
 from rag.errors import EmbeddingError
 from rag.messages import msg
 from rag.models.prompts import Prompts, prompts_for
-from rag.protocols import ModelIdentity, Vectors
+from rag.models.token_states import Heard, TokenStates
+from rag.protocols import ModelIdentity, Spans, Vectors
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -41,7 +42,8 @@ class SentenceTransformerEmbedder:
         self._model = load_sentence_transformer(folder, device, threads)
         self.prompts = _prompts(self._model, name)
         self._turns = Turns()
-        self._asked: OrderedDict[str, Vectors] = OrderedDict()
+        self._asked: OrderedDict[str, tuple[Vectors, Heard | None]] = OrderedDict()
+        self._states = _token_states(self._model)
         self._window = model_window(self._model)
         self._batch_tokens = _CPU_BATCH_TOKENS if self._model.device.type == "cpu" else _GPU_BATCH_TOKENS
         dimension = self._encode([""], self.prompts.question, "query").shape[1]
@@ -74,24 +76,60 @@ class SentenceTransformerEmbedder:
 
         Raises EmbeddingError if a text exceeds the window or the model gives a vector that is no number.
         """
-        vectors = np.empty((len(texts), self._identity.dimension), np.float32)
-        done = 0
-        for batch in self._batches(self.count_tokens(texts)):
-            with self._turns.later():
-                vectors[batch] = self._encode([texts[i] for i in batch], self.prompts.passage, "document")
-            done += len(batch)
-            if progress:
-                progress(done)
-        return vectors
+        return self._passages(texts, None, progress)[0]
 
     def embed_question(self, text: str) -> Vectors:
         """Return float32 (dimension,), of length 1. A question over the window is cut at its end."""
+        return self._question(text)[0].copy()
+
+    @property
+    def reads_words(self) -> bool:
+        """Whether the model is a transformer whose tokens can be found in the text."""
+        return self._states is not None
+
+    def embed_with_words(
+        self, texts: Sequence[str], spans: Sequence[Spans], progress: Callable[[int], None] | None = None
+    ) -> tuple[Vectors, list[Vectors]]:
+        """Return what `embed_passages` returns, and for each text the states of its spans, float32 (spans, width)."""
+        return self._passages(texts, spans, progress)
+
+    def question_words(self, text: str, spans: Spans) -> Vectors:
+        """Return the states of a question's spans, float32 (spans, width); zeros for what was cut off."""
+        heard = self._question(text)[1]
+        assert heard is not None, "only where reads_words"
+        with self._turns.first():
+            return heard.of(self.prompts.question, text, spans)
+
+    def _passages(
+        self, texts: Sequence[str], spans: Sequence[Spans] | None, progress: Callable[[int], None] | None
+    ) -> tuple[Vectors, list[Vectors]]:
+        vectors = np.empty((len(texts), self._identity.dimension), np.float32)
+        words = [np.empty((0, 0), np.float32)] * len(texts)
+        done = 0
+        for batch in self._batches(self.count_tokens(texts)):
+            with self._turns.later():
+                with self._listening(spans is not None) as heard:
+                    vectors[batch] = self._encode([texts[i] for i in batch], self.prompts.passage, "document")
+                if heard is not None and spans is not None:
+                    for i in batch:
+                        words[i] = heard.of(self.prompts.passage, texts[i], spans[i])
+            done += len(batch)
+            if progress:
+                progress(done)
+        return vectors, words
+
+    def _question(self, text: str) -> tuple[Vectors, Heard | None]:
         with self._turns.first():
             if text not in self._asked:  # retrieval, reranking and checking an answer ask for the same one
-                self._asked[text] = self._encode([text], self.prompts.question, "query")[0]
+                with self._listening(True) as heard:
+                    vector = self._encode([text], self.prompts.question, "query")[0]
+                self._asked[text] = (vector, heard)
             while len(self._asked) > _QUESTIONS_KEPT:
                 self._asked.popitem(last=False)
-            return self._asked[text].copy()
+            return self._asked[text]
+
+    def _listening(self, wanted: bool) -> AbstractContextManager[Heard | None]:
+        return self._states.listening() if wanted and self._states is not None else nullcontext()
 
     def _batches(self, counts: list[int]) -> Iterator[list[int]]:
         """Yield indices of texts of one length, longest first."""
@@ -136,6 +174,13 @@ class Turns:
         """Hold the model after those who want to be first."""
         with self._later, self.first():
             yield
+
+
+def _token_states(model: SentenceTransformer) -> TokenStates | None:
+    try:
+        return TokenStates(model)
+    except ValueError:
+        return None
 
 
 def unit_vectors(vectors: Vectors) -> Vectors:

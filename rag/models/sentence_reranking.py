@@ -8,23 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from rag.models.samples import ANSWERED
 from rag.models.sentence_vectors import SentenceVectors, as_kept
 from rag.protocols import Embedder, Vectors
 from rag.sentences import sentences
 
 _SHORTEST = 25  # characters; shorter ones (numbers, labels) go with the sentence after them
 _AT_ONCE = 256
-# Plain questions with a sentence that answers each: from them it is learnt which cosines mean what with this model.
-_SAMPLES = (
-    ("Когда отменили крепостное право?", "Крепостное право в России было отменено в 1861 году."),
-    ("Из чего состоит атом?", "Атом состоит из ядра и движущихся вокруг него электронов."),
-    ("Как найти площадь круга?", "Площадь круга равна произведению числа пи на квадрат радиуса."),
-    ("Где происходит фотосинтез?", "У растений фотосинтез идёт в хлоропластах клеток листа."),
-    ("Who wrote Hamlet?", "Hamlet is a tragedy written by William Shakespeare around 1600."),
-    ("What causes inflation?", "Prices rise when the supply of money grows faster than output."),
-    ("How does a vaccine work?", "A vaccine trains the immune system to recognise a pathogen."),
-    ("What is a prime number?", "A prime has exactly two divisors, one and itself."),
-)
 
 
 class SentenceReranker:
@@ -125,9 +115,9 @@ def _parts(passage: str) -> list[str]:
 
 def _scale(embedder: Embedder) -> tuple[float, float]:
     """Return this embedder's mean cosine of a question with foreign sentences, and with those that answer it."""
-    questions = np.stack([embedder.embed_question(question) for question, _ in _SAMPLES])
-    answers = embedder.embed_passages([answer for _, answer in _SAMPLES])
+    questions = np.stack([embedder.embed_question(question) for question, _ in ANSWERED])
+    answers = embedder.embed_passages([answer for _, answer in ANSWERED])
     cosines = questions @ answers.T
     own = float(np.diagonal(cosines).mean())
-    foreign = float(cosines[~np.eye(len(_SAMPLES), dtype=bool)].mean())
+    foreign = float(cosines[~np.eye(len(ANSWERED), dtype=bool)].mean())
     return foreign, max(own, foreign + 0.02)

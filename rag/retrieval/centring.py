@@ -13,49 +13,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from rag.models.samples import QUESTIONS
 from rag.protocols import Embedder, Vectors
 from rag.retrieval.words import mostly_cyrillic
 
 SHARE = 0.5
-# Of many subjects and kinds, so that their mean is nothing but "a question in this language".
-_QUESTIONS = {
-    True: (
-        "Что такое инфляция и чем она вызвана?",
-        "Когда началась Первая мировая война?",
-        "Кто написал «Евгения Онегина»?",
-        "Почему небо голубое?",
-        "Сколько хромосом в клетке человека?",
-        "Как решать квадратные уравнения?",
-        "Где находится озеро Байкал?",
-        "Чем митоз отличается от мейоза?",
-        "Какие бывают виды договоров?",
-        "Какой город был столицей Византии?",
-        "Зачем компилятору таблица символов?",
-        "В чём состоит теория спроса и предложения?",
-        "Из каких частей состоит симфония?",
-        "Назови признаки равенства треугольников.",
-        "Как работает двигатель внутреннего сгорания?",
-        "Что доказал Пастер и каким опытом?",
-    ),
-    False: (
-        "What is inflation and what causes it?",
-        "When did the First World War begin?",
-        "Who wrote Pride and Prejudice?",
-        "Why is the sky blue?",
-        "How many chromosomes does a human cell have?",
-        "How are quadratic equations solved?",
-        "Where is Lake Victoria?",
-        "How does mitosis differ from meiosis?",
-        "What types of contract are there?",
-        "Which city was the capital of the Byzantine Empire?",
-        "What does a compiler need a symbol table for?",
-        "What does the theory of supply and demand state?",
-        "Which parts does a symphony consist of?",
-        "Name the criteria for congruent triangles.",
-        "How does an internal combustion engine work?",
-        "What did Pasteur prove, and with which experiment?",
-    ),
-}
 
 
 class Centring:
@@ -78,5 +40,5 @@ class Centring:
         with self._learning:
             if self._means is None:
                 embed = self._embedder.embed_question
-                self._means = {c: np.mean([embed(q) for q in asked], axis=0) for c, asked in _QUESTIONS.items()}
+                self._means = {c: np.mean([embed(q) for q in asked], axis=0) for c, asked in QUESTIONS.items()}
             return self._means

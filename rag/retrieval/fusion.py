@@ -17,7 +17,8 @@ _IDF_SCALE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage that some path found. `score` is the fused score, about 0..1; ranks are 1-based."""
+    """A passage that some path found. `score` is the fused score, about 0..1, and what was added to it; ranks are
+    1-based. `closeness` is that of its words (rag/retrieval/late_interaction.py)."""
 
     chunk_id: str
     score: float
@@ -26,6 +27,7 @@ class Candidate:
     keyword: float | None = None
     keyword_rank: int | None = None
     covered: float = 0.0
+    closeness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,14 +45,16 @@ class Evidence:
     reaches by chance, in deviations; `covered`: the share of the question's rare words in it; `strength`: its BM25
     score over the question's weight; `lacking`: the share of the question's weight in names, numbers and codes that
     none of the three best passages holds; `coherence`: how much more alike the best passages are than any two of the
-    library, in deviations. Where question and passage are written in different scripts, words cannot
-    be shared and say nothing."""
+    library, in deviations; `closeness`: how close its words come to the question's, 0 for a foreign passage, about 1
+    for one that answers, `None` where words are not compared. Where question and passage are written in different
+    scripts, words cannot be shared and say nothing."""
 
     surprise: float = 0.0
     covered: float = 0.0
     strength: float = 0.0
     lacking: float = 0.0
     coherence: float = 0.0
+    closeness: float | None = None
     same_script: bool = True
 
 

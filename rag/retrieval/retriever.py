@@ -16,13 +16,16 @@ from rag.retrieval.exact import lifted
 from rag.retrieval.freshness import later_first
 from rag.retrieval.fusion import Candidate, Found, fuse, in_order
 from rag.retrieval.keywords import KeywordIndex
+from rag.retrieval.late_interaction import FAINT, LateInteraction
 from rag.retrieval.naming import FileNames
 from rag.retrieval.questions import sub_questions, without_instructions
 from rag.retrieval.refusal import Background, Evidence, coherence, confidence, evidence, learn
-from rag.retrieval.words import mostly_cyrillic
+from rag.retrieval.stopwords import STOP_WORDS
+from rag.retrieval.words import Word, fold, mostly_cyrillic
 from rag.types import Chunk, Hit, Mode, SearchResult
 
 Chunks = Callable[[Sequence[str]], Mapping[str, Chunk]]
+WordsOf = Callable[[Sequence[str]], Mapping[str, Sequence[bytes]]]
 Item = TypeVar("Item")
 
 # Candidates of each path and of the fused order, and how many times more where these are not enough; those that a
@@ -31,6 +34,9 @@ _CANDIDATES = 100
 _WIDER = 4
 _RERANKED = 30
 _RERANK_WEIGHT = 0.5
+# Candidates that are compared with the question word by word, and the weight of that.
+_COMPARED_BY_WORDS = 30
+_CLOSENESS_WEIGHT = 0.75
 # Candidates of each path from the files that the question names, and what a passage gains by standing in one.
 _NAMED = 40
 NAMED_LIFT = 0.1
@@ -63,8 +69,11 @@ class Retriever:
         keywords: KeywordIndex,
         chunks: Chunks,
         reranker: Reranker | None = None,
+        late: tuple[LateInteraction, WordsOf] | None = None,
     ) -> None:
+        """`late` compares words, and gets them of passages, where the index keeps them."""
         self._embedder = embedder
+        self._late = late
         self._store = store
         self._keywords = keywords
         self._chunks = chunks
@@ -75,13 +84,15 @@ class Retriever:
 
     def with_reranker(self, reranker: Reranker | None) -> Self:
         """Return a retriever over the same index, with what this one has learnt, that uses another reranker."""
-        other = type(self)(self._embedder, self._store, self._keywords, self._chunks, reranker)
+        other = type(self)(self._embedder, self._store, self._keywords, self._chunks, reranker, self._late)
         other._centring, other._background, other._names = self._centring, self._background, self._names
         return other
 
     def warm_up(self) -> None:
         """Do ahead what the first question would wait for."""
         self._centring.means()
+        if self._late:
+            self._late[0].scale()
 
     def search(
         self,
@@ -120,6 +131,8 @@ class Retriever:
             if len(kept) >= k or max(len(found.dense), len(found.keyword)) < n:
                 break
             n *= _WIDER
+        if vector is not None:
+            kept = self._compared_by_words(asked, kept)
         reranked = self._judge(question, kept, chunks) if rerank and self._reranker else {}
         if reranked:
             kept = in_order([replace(c, score=_with_rerank(c, reranked)) for c in kept])
@@ -136,6 +149,23 @@ class Retriever:
         known = [c for c in fused if c.chunk_id in chunks]
         best = in_order([replace(c, score=c.score + _named_lift(chunks[c.chunk_id], named)) for c in known])[:n]
         return chunks, *distinct(spread(lifted(best, asked, self._keywords, chunks), chunks), chunks)
+
+    def _compared_by_words(self, asked: Asked, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return the candidates in a new order: the first are compared with the question word by word."""
+        if self._late is None:
+            return list(candidates)
+        late, words_of = self._late
+        first, rest = candidates[:_COMPARED_BY_WORDS], candidates[_COMPARED_BY_WORDS:]
+        close = late.closeness(asked.text, words_of([c.chunk_id for c in first]), self._weight)
+        return [*in_order([_with_closeness(c, close.get(c.chunk_id)) for c in first]), *rest]
+
+    def _weight(self, word: Word) -> float:
+        """Return how much a word of the question weighs among the others: the rarer in the library, the more."""
+        if fold(word.surface) in STOP_WORDS:
+            return FAINT
+        size = len(self._keywords) + 1
+        rarest = min(self._keywords.frequency(stem) for stem in word.stems)
+        return FAINT + max(0.0, math.log(size / (1 + rarest))) / math.log(size)
 
     def _find(
         self,
@@ -188,6 +218,7 @@ class Retriever:
             coherence=round(alike, 6),
             covered=first.covered,
             strength=strength,
+            closeness=first.closeness,
             lacking=self._lacking(asked, ids[:_NAMES_IN]),
             same_script=same_script,
         )
@@ -260,6 +291,12 @@ def _hits(rankings: Sequence[_Ranking], k: int) -> tuple[Hit, ...]:
 
 def _named_lift(chunk: Chunk, named: Mapping[str, float]) -> float:
     return NAMED_LIFT * named.get(chunk.path, 0.0)
+
+
+def _with_closeness(candidate: Candidate, close: float | None) -> Candidate:
+    if close is None:
+        return candidate
+    return replace(candidate, score=candidate.score + _CLOSENESS_WEIGHT * close, closeness=close)
 
 
 def _with_rerank(candidate: Candidate, reranked: Mapping[str, float]) -> float:

@@ -33,6 +33,9 @@ CREATE INDEX IF NOT EXISTS chunks_by_path ON chunks (path, ordinal);
 CREATE TABLE IF NOT EXISTS vectors (id TEXT PRIMARY KEY, path TEXT NOT NULL, chunk TEXT NOT NULL, digest TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS vectors_by_path ON vectors (path);
 CREATE INDEX IF NOT EXISTS vectors_by_digest ON vectors (digest);
+CREATE TABLE IF NOT EXISTS words (vector TEXT PRIMARY KEY, path TEXT NOT NULL, chunk TEXT NOT NULL, bits BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS words_by_path ON words (path);
+CREATE INDEX IF NOT EXISTS words_by_chunk ON words (chunk);
 """
 _CHUNK = (
     "SELECT c.id, path, c.ordinal, c.text, c.heading, c.page_first, c.page_last, c.boxes, c.date, c.tokens, c.words, "
@@ -43,11 +46,13 @@ _MANY = 500
 
 @dataclass(frozen=True, slots=True)
 class VectorRow:
-    """A vector of a chunk: its id in the store and the digest of the text that was embedded."""
+    """A vector of a chunk: its id in the store, the digest of the text that was embedded, and the words of that text as
+    late interaction keeps them."""
 
     id: str
     chunk: str
     digest: str
+    words: bytes = b""
 
 
 class Catalog:
@@ -119,6 +124,10 @@ class Catalog:
             db.executemany(
                 "INSERT INTO vectors VALUES (?, ?, ?, ?)", ((v.id, status.path, v.chunk, v.digest) for v in vectors)
             )
+            db.executemany(
+                "INSERT INTO words VALUES (?, ?, ?, ?)",
+                ((v.id, status.path, v.chunk, v.words) for v in vectors if v.words),
+            )
         return sorted(old - {v.id for v in vectors})
 
     def remove(self, path: str) -> list[str]:
@@ -166,6 +175,22 @@ class Catalog:
             found.update(self._rows(f"SELECT digest, id FROM vectors WHERE digest IN ({_marks(part)})", part))
         return found
 
+    def words(self, vector_ids: Sequence[str]) -> dict[str, bytes]:
+        """Return the words of the embedded texts behind those vectors, where they are kept."""
+        found: dict[str, bytes] = {}
+        for part in _parts(vector_ids):
+            found.update(self._rows(f"SELECT vector, bits FROM words WHERE vector IN ({_marks(part)})", part))
+        return found
+
+    def words_of(self, chunk_ids: Sequence[str]) -> dict[str, list[bytes]]:
+        """Return, window by window, the words of those chunks for which they are kept."""
+        found: dict[str, list[bytes]] = {}
+        for part in _parts(chunk_ids):
+            query = f"SELECT chunk, bits FROM words WHERE chunk IN ({_marks(part)}) ORDER BY vector"
+            for chunk, bits in self._rows(query, part):
+                found.setdefault(chunk, []).append(bits)
+        return found
+
     def paths(self, filters: Filters) -> list[str]:
         """Return the files that pass the filters, by path."""
         rows = self._rows("SELECT path, meta FROM files ORDER BY path")
@@ -173,7 +198,7 @@ class Catalog:
 
     @staticmethod
     def _clear(db: sqlite3.Connection, path: str) -> None:
-        for table in ("vectors", "chunks", "files"):
+        for table in ("words", "vectors", "chunks", "files"):
             db.execute(f"DELETE FROM {table} WHERE path = ?", (path,))
 
     @contextmanager

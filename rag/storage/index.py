@@ -48,13 +48,21 @@ class IndexIdentity:
 
 
 @dataclass(frozen=True, slots=True)
+class Embedded:
+    """What a model made of a text: its vector, and its words as late interaction keeps them (none: b"")."""
+
+    vector: Vectors
+    words: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
 class EmbeddedChunk:
-    """A chunk, and for each of its windows the digest of the embedded text and its vector."""
+    """A chunk, and for each of its windows the digest of the embedded text and what the model made of it."""
 
     chunk: Chunk
     keyword_text: str
     digests: tuple[str, ...]
-    vectors: tuple[Vectors, ...]
+    windows: tuple[Embedded, ...]
 
 
 class Index:
@@ -67,21 +75,26 @@ class Index:
         self._writing = threading.Lock()
         self.keywords = KeywordIndex(self.catalog.stems())
 
-    def vectors_for(self, digests: Sequence[str]) -> dict[str, Vectors]:
-        """Return the vectors already made from texts with these digests."""
+    def embedded(self, digests: Sequence[str]) -> dict[str, Embedded]:
+        """Return what was already made of texts with these digests."""
         ids = self.catalog.vectors_by_digest(digests)
         stored = self.store.vectors(list(ids.values()))
-        return {digest: stored[vector_id] for digest, vector_id in ids.items() if vector_id in stored}
+        words = self.catalog.words(list(ids.values()))
+        return {
+            digest: Embedded(stored[vector_id], words.get(vector_id, b""))
+            for digest, vector_id in ids.items()
+            if vector_id in stored
+        }
 
     def replace(self, status: FileStatus, fingerprint: Fingerprint, chunks: Sequence[EmbeddedChunk] = ()) -> None:
         """Put a file's new version in the place of the old one. No chunks: only the file's state is kept."""
         stems = [tokens(c.keyword_text) for c in chunks]
         rows = [
-            VectorRow(f"{c.chunk.id}-{n}-{digest[:12]}", c.chunk.id, digest)
+            VectorRow(f"{c.chunk.id}-{n}-{digest[:12]}", c.chunk.id, digest, window.words)
             for c in chunks
-            for n, digest in enumerate(c.digests)
+            for n, (digest, window) in enumerate(zip(c.digests, c.windows, strict=True))
         ]
-        vectors = [v for c in chunks for v in c.vectors]
+        vectors = [window.vector for c in chunks for window in c.windows]
         with self._writing:
             if rows:
                 paths = [status.path] * len(rows)
@@ -113,6 +126,7 @@ class Index:
         return broken
 
 
-def text_digest(text: str) -> str:
-    """Return the digest by which an embedded text's vector is found again."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+def text_digest(text: str, words: str = "") -> str:
+    """Return the digest by which what was made of a text is found again. `words` is the version in which its words
+    are kept, if they are."""
+    return hashlib.sha256(f"{words}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -13,8 +13,10 @@ from rag.errors import KonspektError, PasswordNeeded
 from rag.messages import Message, msg
 from rag.parsing import PARSER_VERSION, ParseSettings
 from rag.parsing.worker import ParsingStopped
-from rag.protocols import Embedder, Vectors
-from rag.storage.index import EmbeddedChunk, Index, IndexIdentity, text_digest
+from rag.protocols import Embedder
+from rag.retrieval import late_interaction
+from rag.retrieval.late_interaction import LateInteraction
+from rag.storage.index import Embedded, EmbeddedChunk, Index, IndexIdentity, text_digest
 from rag.types import Chunk, FileProgress, FileState, FileStatus, Fingerprint, ParsedDocument
 
 Progress = Callable[[FileProgress], None]
@@ -50,13 +52,16 @@ class Outcome:
 
 def index_identity(name: str, embedder: Embedder) -> IndexIdentity:
     """Return what an index built now with this embedder would be made by."""
-    return IndexIdentity(name, embedder.identity, f"{CHUNKER_VERSION}/{PARSER_VERSION}")
+    versions = [CHUNKER_VERSION, PARSER_VERSION]
+    if LateInteraction.of(embedder):
+        versions.append(late_interaction.VERSION)
+    return IndexIdentity(name, embedder.identity, "/".join(versions))
 
 
 @dataclass(frozen=True, slots=True)
 class Indexer:
-    """Puts files into one index with one embedder. `donor` is an older index whose vectors may be reused:
-    it must come from the same model."""
+    """Puts files into one index with one embedder. `words` compares words with it, where it can. `donor` is an older
+    index whose vectors may be reused: it must come from the same model."""
 
     index: Index
     embedder: Embedder
@@ -65,6 +70,7 @@ class Indexer:
     parse_seconds: float
     stopped: Callable[[], bool] = lambda: False
     donor: Index | None = None
+    words: LateInteraction | None = None
 
     def index_file(self, path: str, real: Path, fingerprint: Fingerprint, progress: Progress) -> Outcome:
         """Index one file. What is wrong with the file becomes its state; what is wrong with the model or
@@ -109,7 +115,8 @@ class Indexer:
 
     def _embed(self, path: str, chunks: Sequence[Chunk], progress: Progress) -> tuple[list[EmbeddedChunk], int]:
         texts = [embedding_texts(chunk, self.embedder.count_tokens, self.embedder.window) for chunk in chunks]
-        digests = [tuple(text_digest(text) for text in windows) for windows in texts]
+        kept = late_interaction.VERSION if self.words else ""
+        digests = [tuple(text_digest(text, kept) for text in windows) for windows in texts]
         by_digest = {d: t for ds, ts in zip(digests, texts, strict=True) for d, t in zip(ds, ts, strict=True)}
         known = self._known(list(by_digest))
         missing = [digest for digest in by_digest if digest not in known]
@@ -121,9 +128,7 @@ class Indexer:
 
         if missing:
             count(0)
-            known.update(
-                zip(missing, self.embedder.embed_passages([by_digest[d] for d in missing], count), strict=True)
-            )
+            known.update(zip(missing, self._made([by_digest[digest] for digest in missing], count), strict=True))
         fresh = set(missing)
         new = sum(not fresh.isdisjoint(ds) for ds in digests)
         chunks_with_vectors = [
@@ -132,10 +137,15 @@ class Indexer:
         ]
         return chunks_with_vectors, new
 
-    def _known(self, digests: Sequence[str]) -> dict[str, Vectors]:
-        known = self.index.vectors_for(digests)
+    def _made(self, texts: Sequence[str], progress: Callable[[int], None]) -> list[Embedded]:
+        if self.words is None:
+            return [Embedded(vector) for vector in self.embedder.embed_passages(texts, progress)]
+        return [Embedded(vector, words) for vector, words in zip(*self.words.embed(texts, progress), strict=True)]
+
+    def _known(self, digests: Sequence[str]) -> dict[str, Embedded]:
+        known = self.index.embedded(digests)
         if self.donor and len(known) < len(digests):
-            known |= self.donor.vectors_for([digest for digest in digests if digest not in known])
+            known |= self.donor.embedded([digest for digest in digests if digest not in known])
         return known
 
 

@@ -120,4 +120,5 @@ class Keeper:
             parse_seconds=settings.parse_seconds,
             stopped=lambda: self._worker.stopping,
             donor=donor.index if donor is not None and same_model else None,
+            words=target.words,
         )
