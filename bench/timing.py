@@ -3,7 +3,8 @@
 python bench/timing.py [--data ../shared/data] [--passages 10000] [--questions 120] [--mode hybrid] [--profile]
 
 Passages are sentences of XQuAD in both languages, put together at random (seeded); each one's vector is that of its
-first real paragraph with noise, so that nothing has to be embedded for an hour. The model, the catalogue, Chroma, the
+first real paragraph with noise, and its words are that paragraph's, in two windows as notes have them, so that nothing
+has to be embedded for an hour. The model, the catalogue, Chroma, the
 keyword index and the questions are the real ones. Each question is embedded, searched, and searched with reranking in
 turn, so that all three meet the same load.
 """
@@ -30,8 +31,9 @@ from rag.models.embedding import load_embedder
 from rag.models.sentence_reranking import SentenceReranker
 from rag.protocols import Embedder, Vectors
 from rag.retrieval import Retriever, passage_text
+from rag.retrieval.late_interaction import LateInteraction
 from rag.sentences import sentences
-from rag.storage.index import EmbeddedChunk, Index
+from rag.storage.index import Embedded, EmbeddedChunk, Index
 from rag.storage.indexes import Indexes
 from rag.syncing.indexing import index_identity
 from rag.types import Chunk, FileStatus, Fingerprint
@@ -93,19 +95,21 @@ def _joined(one: Sequence[str], other: Sequence[str], chance: random.Random) -> 
     return " ".join(mixed[: max(3, len(one))])
 
 
-def filled(work: Path, embedder: Embedder, real: Sequence[tuple[str, str]], count: int) -> Index:
+def filled(work: Path, embedder: Embedder, late: LateInteraction, real: Sequence[tuple[str, str]], count: int) -> Index:
     """Make the index and fill it."""
     index = Indexes(work, "").open(index_identity("bundled", embedder))
     if index.catalog.counts()[1] == count:
         return index
-    base = embedder.embed_passages([text[:_EMBEDDED] for _, text in real])
+    base, words = late.embed([text[:_EMBEDDED] for _, text in real])
     noise = np.random.default_rng(3)
     files: dict[str, list[EmbeddedChunk]] = {}
     for chunk, number in made_chunks(real, count):
         spread = noise.standard_normal(base.shape[1]) / np.sqrt(base.shape[1])
         vector = base[number] + (_NOISE * spread if int(chunk.id) >= len(real) else 0)
         made = np.asarray(vector / np.linalg.norm(vector), np.float32)
-        files.setdefault(chunk.path, []).append(EmbeddedChunk(chunk, keyword_text(chunk), (chunk.id,), (made,)))
+        windows = (Embedded(made, words[number]), Embedded(base[number], words[number]))
+        digests = (f"{chunk.id}-1", f"{chunk.id}-2")
+        files.setdefault(chunk.path, []).append(EmbeddedChunk(chunk, keyword_text(chunk), digests, windows))
     for path, chunks in files.items():
         index.replace(FileStatus(path, "indexed", 1, len(chunks)), Fingerprint(1, 1, path), chunks)
     return index
@@ -165,11 +169,14 @@ def main() -> None:
     with working_folder(options) as work, tempfile.TemporaryDirectory() as nothing:
         embedder = load_embedder("bundled", work, "")
         real, asked = paragraphs(options.data)
-        index = filled(work / "index.timing", embedder, real, options.passages)
+        late = LateInteraction.of(embedder)
+        assert late is not None
+        index = filled(work / "index.timing", embedder, late, real, options.passages)
         reranker = SentenceReranker(Remembering(embedder), work / "sentences")
         reranker.prepare([passage_text(chunk) for chunk in index.catalog.all_chunks()])
         unread = SentenceReranker(embedder, Path(nothing))
-        plain = Retriever(embedder, index.store, index.keywords, index.catalog.chunks)
+        words = (late, index.catalog.words_of)
+        plain = Retriever(embedder, index.store, index.keywords, index.catalog.chunks, late=words)
         retriever, fresh = plain.with_reranker(reranker), plain.with_reranker(unread)
         for question in asked[-5:]:
             retriever.search(question, mode=options.mode, rerank=True)

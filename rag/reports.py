@@ -136,6 +136,7 @@ def _hit(rank: int, hit: Hit) -> dict[str, Any]:
         "score": hit.score,
         "dense": hit.dense,
         "keyword": hit.keyword,
+        "closeness": hit.closeness,
         "rerank": hit.rerank,
         "dense_rank": hit.dense_rank,
         "keyword_rank": hit.keyword_rank,

@@ -145,7 +145,8 @@ class Hit:
     """A passage found. `score` orders the hits; `dense` is the cosine of its best window with the centred question
     (rag/retrieval/centring.py), `keyword` its BM25 score, `rerank` the reranker's score in 0..1; `None` where that
     path did not find or judge it. Ranks are 1-based positions in each path's own list. `same_in` names other files
-    with the same text."""
+    with the same text. `closeness` tells how close its words come to the question's, 0 for foreign text, about 1 for
+    an answer (rag/retrieval/late_interaction.py)."""
 
     chunk: Chunk
     score: float
@@ -155,6 +156,7 @@ class Hit:
     dense_rank: int | None = None
     keyword_rank: int | None = None
     same_in: tuple[str, ...] = ()
+    closeness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from rag.chunking import keyword_text
 from rag.retrieval import Retriever
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.questions import sub_questions, without_instructions
-from rag.retrieval.words import tokens
+from rag.retrieval.words import mostly_cyrillic, tokens
 from rag.types import Chunk, Mode, SearchResult
 
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -320,3 +320,20 @@ def test_a_reranker_reorders_and_its_score_is_told_only_when_asked() -> None:
 def test_another_reranker_can_take_its_place(optics: Notes) -> None:
     other = optics.retriever.with_reranker(Preferring("Карно"))
     assert "Карно" in other.search("температура двигателя", rerank=True).hits[0].chunk.text
+
+
+def test_formulas_do_not_make_a_note_foreign() -> None:
+    assert mostly_cyrillic("Неравенство Чебышёва: $$P(|X - EX| >= a) <= DX / a^2, a > 0, X ~ F, E X = m$$")
+    assert not mostly_cyrillic("SELECT name FROM users WHERE id = 1 -- имя")
+    assert mostly_cyrillic("Я и мы")
+    assert not mostly_cyrillic("a + b = c")
+
+
+def test_a_misspelt_name_that_the_notes_hold_is_not_lacking() -> None:
+    notes = Notes({"p.md": ["Неравенство Чебышёва оценивает вероятность отклонения.", "Закон больших чисел."]})
+    seen = notes.retriever.evidence("Что оценивает неравенство Чебышовой?")
+    foreign = notes.retriever.evidence("Что оценивает неравенство Йенсена?")
+    assert seen is not None
+    assert foreign is not None
+    assert seen.lacking == 0
+    assert foreign.lacking > 0

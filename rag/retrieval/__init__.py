@@ -1,5 +1,6 @@
 """Retrieval, a module per step: a question is read (asking, spelling, questions), looked up by words (words, postings,
-keywords) and by meaning, joined (fusion), thinned (diversity), and judged (refusal)."""
+keywords) and by meaning (centring), joined (fusion), thinned (diversity), compared word by word (late_interaction), and
+judged (refusal)."""
 
 from __future__ import annotations
 

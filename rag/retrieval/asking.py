@@ -53,7 +53,7 @@ def understand(question: str, index: KeywordIndex) -> Asked:
             if better is not None:
                 weights[better] = weights.get(better, 0.0) + _CORRECTION_WEIGHT
             if position in names:
-                exact.add(stem)
+                exact.add(better or stem)
     return Asked(question, reading, weights, frozenset(exact), _phrases(question))
 
 

@@ -36,7 +36,7 @@ _RERANKED = 30
 _RERANK_WEIGHT = 0.5
 # Candidates that are compared with the question word by word, and the weight of that.
 _COMPARED_BY_WORDS = 30
-_CLOSENESS_WEIGHT = 0.75
+_CLOSENESS_WEIGHT = 0.5
 # Candidates of each path from the files that the question names, and what a passage gains by standing in one.
 _NAMED = 40
 NAMED_LIFT = 0.1
@@ -284,6 +284,7 @@ def _hits(rankings: Sequence[_Ranking], k: int) -> tuple[Hit, ...]:
             c.dense_rank,
             c.keyword_rank,
             same_in.get(c.chunk_id, ()),
+            c.closeness,
         )
         for c in chosen
     )

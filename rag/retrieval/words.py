@@ -12,6 +12,7 @@ from typing import Any
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _YEAR = re.compile(r"((?:19|20)\d\d)")
+_LONG = re.compile(r"[^\W\d_]{3,}")
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]+")
 _LATIN = re.compile(r"[a-z]+")
 # Scripts written without spaces: pairs of characters stand for words.
@@ -65,8 +66,10 @@ def words(text: str) -> list[Word]:
 
 
 def mostly_cyrillic(text: str) -> bool:
-    """Tell whether most letters of a text are Cyrillic."""
-    letters = [c for c in fold(text) if c.isalpha()]
+    """Tell whether most letters of a text are Cyrillic. Where there are words of three letters and more, only theirs
+    count: a formula is written in Latin letters in every language."""
+    folded = fold(text)
+    letters = [c for c in "".join(_LONG.findall(folded)) or folded if c.isalpha()]
     return sum("\u0400" <= c <= "\u04ff" for c in letters) * 2 > len(letters)
 
 
