@@ -4,14 +4,14 @@ Half of the XQuAD articles are indexed (every second title in sorted order) and 
 of rag/retrieval/refusal.py are judged as they stand, and weights fitted on one language are tested on the other.
 
 python bench/refusal.py [--data ../shared/data] [--work DIR] [--fit] [--step 1]
-`--fit` prints the weights that come out of both languages together, for every mode: those in the module.
+`--fit` prints the weights that come out of either language and how they refuse in the other: those fitted on English
+are the ones in the module.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from rag.library import Library
 from rag.protocols import Vectors
 from rag.retrieval import Retriever
 from rag.retrieval.keywords import KeywordIndex
-from rag.retrieval.refusal import Evidence
+from rag.retrieval.refusal import Evidence, terms
 from rag.types import Mode
 
 Question = Mapping[str, Any]
@@ -33,13 +33,16 @@ Matrix = npt.NDArray[np.float64]
 MODES: tuple[Mode, ...] = ("hybrid", "dense", "keyword")
 LANGUAGES = ("en", "ru")
 SMALL_LIBRARIES = (2, 3, 5, 8, 12)
-TERMS = ("surprise", "covered", "strength", "lacking", "coherence", "closeness")
-USED = {"dense": (1, 2, 6, 7), "keyword": (1, 3, 4, 5)}
+TERMS = ("bias", "surprise", "covered", "strength", "lacking", "coherence", "closeness")
+USED = {
+    "hybrid": (0, 1, 2, 3, 4, 5, 6),
+    "dense": (0, 1, 5, 6),
+    "keyword": (0, 2, 3, 4),
+    "hybrid without words": (0, 1, 2, 3, 4, 5),
+    "dense without words": (0, 1, 5),
+}
 # A wrong refusal weighs this much heavier: the bias is raised by its logarithm.
 DEARER = 1.5
-# Students ask in their own words, XQuAD's authors in those of the text. Questions in the other language, which share
-# no word with the notes, stand for the former and weigh this much.
-OWN_WORDS = 0.05
 NEAR_MISSES = Path(__file__).parent / "near_misses.jsonl"
 
 
@@ -78,48 +81,49 @@ def retriever_over(opened: Library, files: Sequence[str]) -> Retriever:
     """Return a retriever that knows nothing but these files."""
     serving = opened._shelf.load()
     keywords = KeywordIndex(row for row in serving.index.catalog.stems() if row[1] in files)
-    return Retriever(serving.embedder, Part(opened, files), keywords, serving.index.catalog.chunks)
+    late = (serving.words, serving.index.catalog.words_of) if serving.words else None
+    return Retriever(serving.embedder, Part(opened, files), keywords, serving.index.catalog.chunks, late=late)
 
 
 def collect(retriever: Retriever, control: Sequence[Question], mode: Mode, files: Sequence[str]) -> Matrix:
-    """Return a row per question: 1 if its answer is among the files, the bias, the terms of the evidence, and 1 if
-    question and passage are written in one script."""
+    """Return a row per question: the terms of the evidence, 1 if question and passage are written in one script, and
+    1 if its answer is among the files."""
     rows = []
     for question in control:
         seen = retriever.evidence(str(question["question"]), mode) or Evidence()
-        if not seen.same_script:
-            seen = replace(seen, covered=0.0, strength=0.0, lacking=0.0)
         known = float(question.get("file") in files)
-        rows.append([known, 1.0, *(getattr(seen, term) for term in TERMS), float(seen.same_script)])
+        rows.append([*terms(seen), float(seen.same_script), known])
     return np.array(rows)
 
 
-def fit(rows: Matrix, mode: Mode) -> Matrix:
+def in_one_script(rows: Matrix) -> Matrix:
+    """Return the questions whose passage is written in their script."""
+    return rows[rows[:, -2] > 0]
+
+
+def fit(rows: Matrix, kind: str) -> Matrix:
     """Return the weights of a logistic regression with both classes weighing the same (Newton's method, a light
-    ridge on all but the bias). Questions across scripts weigh `OWN_WORDS`."""
-    used = list(USED.get(mode, range(1, 7)))
-    truth, terms = rows[:, 0], rows[:, used]
-    own = np.where(rows[:, -1] > 0, 1.0, OWN_WORDS)
-    share = (own * truth).sum() / own.sum()
-    importance = own * np.where(truth > 0, 0.5 / share, 0.5 / (1 - share))
+    ridge on all but the bias)."""
+    used = list(USED[kind])
+    truth, seen = rows[:, -1], rows[:, used]
+    importance = np.where(truth > 0, 0.5 / truth.mean(), 0.5 / (1 - truth.mean()))
     ridge = np.diag([0.0] + [1.0] * (len(used) - 1))
     weights = np.zeros(len(used))
     for _ in range(50):
-        chance = 1 / (1 + np.exp(-np.clip(terms @ weights, -30, 30)))
-        gradient = terms.T @ (importance * (truth - chance)) - ridge @ weights
-        curvature = (terms * (importance * chance * (1 - chance))[:, None]).T @ terms + ridge
+        chance = 1 / (1 + np.exp(-np.clip(seen @ weights, -30, 30)))
+        gradient = seen.T @ (importance * (truth - chance)) - ridge @ weights
+        curvature = (seen * (importance * chance * (1 - chance))[:, None]).T @ seen + ridge
         weights = weights + np.linalg.solve(curvature, gradient)
-    full = np.zeros(len(TERMS) + 1)
-    full[[i - 1 for i in used]] = weights
+    full = np.zeros(len(TERMS))
+    full[used] = weights
     full[0] += np.log(DEARER)
     return full
 
 
 def judged(rows: Matrix, weights: Matrix) -> str:
-    """Tell how well weights refuse at confidence 0.5, where question and passage are in one script."""
-    rows = rows[rows[:, -1] > 0]
-    refused = rows[:, 1:-1] @ weights < 0
-    missing = rows[:, 0] == 0
+    """Tell how well weights refuse at confidence 0.5."""
+    refused = rows[:, : len(TERMS)] @ weights < 0
+    missing = rows[:, -1] == 0
     right, wrong = refused[missing].mean(), refused[~missing].mean()
     return f"refused {right:.3f} of the missing, {wrong:.3f} of the others"
 
@@ -130,6 +134,7 @@ def main() -> None:
     parser.add_argument("--step", type=int, default=1, help="ask every n-th question only")
     options = parser.parse_args()
     samples: dict[tuple[str, Mode], Matrix] = {}
+    across: dict[str, Matrix] = {}
     with working_folder(options) as work:
         for language in LANGUAGES:
             found = articles(options.data / f"xquad.{language}.json")
@@ -143,15 +148,13 @@ def main() -> None:
                     foreign = _foreign_questions(options.data, language)[:: options.step]
                     for mode in MODES:
                         samples[language, mode] = _samples(opened, control, mode, files)
-                        if mode != "keyword":
-                            rows = collect(retriever_over(opened, files), foreign, mode, files)
-                            samples[language, mode] = np.concatenate([samples[language, mode], rows])
+                    across[language] = collect(retriever_over(opened, files), foreign, "hybrid", files)
             write_notes(found, work / f"notes.{language}")
             near = [q for q in read_questions(NEAR_MISSES) if q["language"] == language]
             with library(work / f"notes.{language}", work / f"index.{language}") as opened:
                 report(f"Near misses {language}", opened.evaluate(near, (1, 3), list(MODES)), options.misses)
     if options.fit:
-        _across_languages(samples)
+        _show_fits(samples, across)
 
 
 def _foreign_questions(data: Path, language: str) -> list[Question]:
@@ -173,16 +176,22 @@ def _samples(opened: Library, control: Sequence[Question], mode: Mode, files: Se
     return np.concatenate(parts)
 
 
-def _across_languages(samples: dict[tuple[str, Mode], Matrix]) -> None:
-    for mode in MODES:
+def _show_fits(samples: Mapping[tuple[str, Mode], Matrix], across: Mapping[str, Matrix]) -> None:
+    """Print weights fitted on English, tested on both languages, and those fitted on Russian."""
+    print(f"\nweights of {', '.join(TERMS)}; the half that is missing, all sizes of library together")
+    for kind in USED:
+        mode: Mode = next(one for one in MODES if kind.startswith(one))
+        rows = {language: in_one_script(samples[language, mode]) for language in LANGUAGES}
         for one, other in (("en", "ru"), ("ru", "en")):
-            weights = fit(samples[one, mode], mode)
-            print(f"{mode}: fitted on {one}, tested on {other}: {judged(samples[other, mode], weights)}")
-        both = fit(np.concatenate([samples[language, mode] for language in LANGUAGES]), mode)
-        print(f"{mode}: bias, {', '.join(TERMS)}: {both.round(3).tolist()}")
-    foreign = np.concatenate([samples[language, "dense"] for language in LANGUAGES])
-    foreign = foreign[foreign[:, -1] == 0]
-    print(f"across scripts: bias, {', '.join(TERMS)}: {fit(foreign, 'dense').round(3).tolist()}")
+            weights = fit(rows[one], kind)
+            print(f"{kind}: fitted on {one} {weights.round(2).tolist()}")
+            print(f"    tested on {one}: {judged(rows[one], weights)}")
+            print(f"    tested on {other}: {judged(rows[other], weights)}")
+    for kind in ("dense", "dense without words"):
+        for one, other in (("en", "ru"), ("ru", "en")):
+            weights = fit(across[one], kind)
+            print(f"across scripts, as {kind}: notes {one} {weights.round(2).tolist()}")
+            print(f"    tested on notes {other}: {judged(across[other], weights)}")
 
 
 if __name__ == "__main__":

@@ -124,12 +124,26 @@ def test_the_point_of_refusal_can_be_moved(optics: Retriever) -> None:
 
 
 def test_more_evidence_never_lowers_the_confidence() -> None:
-    base = Evidence(0.5, 0.3, 0.4, 0.2)
-    for mode in MODES:
-        for name in ("surprise", "covered", "strength", "coherence"):
-            better = replace(base, **{name: getattr(base, name) + 0.3})
-            assert confidence(better, mode) >= confidence(base, mode)
-        assert confidence(replace(base, lacking=0.6), mode) <= confidence(base, mode)
+    for base in (Evidence(0.5, 0.3, 0.4, 0.2), Evidence(0.5, 0.3, 0.4, 0.2, closeness=0.6)):
+        for mode in MODES:
+            for name in ("surprise", "covered", "strength", "coherence", "closeness"):
+                if getattr(base, name) is not None:
+                    better = replace(base, **{name: getattr(base, name) + 0.3})
+                    assert confidence(better, mode) >= confidence(base, mode)
+            assert confidence(replace(base, lacking=0.6), mode) <= confidence(base, mode)
+
+
+def test_the_right_subject_alone_is_no_answer() -> None:
+    near = Evidence(surprise=1.0, covered=0.3, strength=0.4, coherence=2.0, closeness=0.6)
+    assert confidence(near, "hybrid") < 0.5
+    assert confidence(replace(near, surprise=6.0, coherence=6.0), "hybrid") == confidence(near, "hybrid")
+    assert confidence(replace(near, covered=0.6, strength=0.7, closeness=1.1), "hybrid") > 0.5
+
+
+def test_without_words_to_compare_the_other_witnesses_judge() -> None:
+    seen = Evidence(surprise=2.0, covered=0.6, strength=0.7, coherence=1.0)
+    assert confidence(seen, "hybrid") > 0.5
+    assert confidence(Evidence(surprise=-1.0), "hybrid") < 0.5
 
 
 def test_words_do_not_count_across_scripts() -> None:
