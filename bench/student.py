@@ -8,8 +8,9 @@ over that comes from parsing and cutting alone.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pymupdf
@@ -51,12 +52,20 @@ def _pieces(text: str) -> list[str]:
     return [piece for piece in pieces if piece]
 
 
+def _without_headings(place: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in place.items() if key != "heading"}
+    also = place.get("also")
+    return {**kept, "also": [_without_headings(one) for one in also]} if isinstance(also, list) else kept
+
+
 def main() -> None:
     parser = arguments("Retrieval and refusals on a student's library.")
     parser.add_argument("--blind", action="store_true", help="cut the bare text after every thousand characters")
     options = parser.parse_args()
     notes, file = need(options.data / "student"), need(options.data / "student.jsonl")
     control = [{**q, "course": q.get("file", "none").split("/")[0]} for q in read_questions(file)]
+    if options.blind:  # what was never read has no headings: the text alone must be there
+        control = [_without_headings(q) for q in control]
     modes = options.modes.split(",")
     cut = BlindCutter(notes) if options.blind else indexing.chunk_document
     with (
