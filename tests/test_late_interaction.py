@@ -166,7 +166,7 @@ class Preferring(LateInteraction):
         self._preferred = passage_id
 
     def closeness(self, question: str, kept: Mapping[str, Sequence[bytes]], weigh: Weigh) -> dict[str, float]:
-        return {passage_id: 2.0 * (passage_id == self._preferred) for passage_id in kept}
+        return {passage_id: 4.0 * (passage_id == self._preferred) for passage_id in kept}
 
 
 def test_near_words_bring_a_passage_up_in_every_mode_that_embeds() -> None:
@@ -212,3 +212,16 @@ def test_an_index_reads_words_while_it_embeds(models: Path, tmp_path: Path) -> N
             assert seen.closeness > 0.3
     finally:
         opened.close()
+
+
+def test_an_index_made_before_words_were_kept_answers_without_them(late: LateInteraction) -> None:
+    embedder, store, keywords = WordEmbedder(), MemoryStore(), KeywordIndex()
+    chunk = Chunk("a", "a.md", 0, "двигатель работа")
+    store.add(["a"], embedder.embed_passages([chunk.text]), ["a"], [chunk.path])
+    keywords.replace(chunk.path, [("a", tokens(chunk.text))])
+    retriever, plain = (
+        Retriever(embedder, store, keywords, lambda ids: dict.fromkeys(ids, chunk), late=words_of)
+        for words_of in ((late, lambda ids: {}), None)
+    )
+    assert retriever.search("двигатель") == plain.search("двигатель")
+    assert retriever.search("двигатель").hits[0].closeness is None
