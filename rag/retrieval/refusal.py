@@ -6,11 +6,11 @@ of the question's rare words that the passage holds is the second, independent w
 passages speak of one thing: what the notes do not hold finds them scattered; the fourth, how close the passage's words
 come to the question's. Names and numbers that none of the best passages holds speak against it.
 
-The first and the third tell that the subject is right. Past a point they say no more: a question about the right
-subject whose fact is not there, a near miss, has as much of them as any. The weights that join the witnesses were
-fitted on the English half of XQuAD and checked on the Russian one (bench/refusal.py --fit); nothing is fitted on a
-user's questions. A wrong refusal, which hides the notes, weighs half as heavy again as a wrong answer, which shows its
-passages.
+The first and the third tell that the subject is right. Where words are compared, they count only so far: a question
+about the right subject whose fact is not there, a near miss, has as much of them as any. The weights that join the
+witnesses were fitted on the English half of XQuAD and checked on the Russian one (bench/refusal.py --fit); nothing is
+fitted on a user's questions. A wrong refusal, which hides the notes, weighs a quarter as heavy again as a wrong answer,
+which shows its passages.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ class Evidence:
 _ENOUGH_SURPRISE = 0.75
 _ENOUGH_COHERENCE = 1.5
 
-# As bench/refusal.py --fit prints them, in the order of `terms`: for passages whose words can be compared and for those
-# whose words cannot, as with embedders that Ollama serves.
+# In the order of `terms`. Where words are compared, they are what bench/refusal.py --fit prints for English; those of
+# keyword and of embedders that show no words were fitted on both languages before words were compared.
 _WEIGHTS: Mapping[str, tuple[float, ...]] = {
-    "hybrid": (-6.87, 1.41, 2.23, 3.55, -2.11, 0.56, 3.87),
-    "dense": (-7.6, 2.0, 0.0, 0.0, 0.0, 0.25, 7.1),
-    "across scripts": (-3.9, 1.9, 0.0, 0.0, 0.0, 0.34, 4.4),
+    "hybrid": (-7.06, 1.16, 2.58, 3.78, -2.35, 0.35, 4.32),
+    "dense": (-7.85, 2.09, 0.0, 0.0, 0.0, 0.11, 8.04),
+    "across scripts": (-5.24, 2.71, 0.0, 0.0, 0.0, 0.37, 5.24),
     "keyword": (-4.9, 0.0, 3.5, 8.0, -1.89, 0.0, 0.0),
     "hybrid without words": (-4.21, 1.75, 1.88, 2.01, -2.27, 0.43, 0.0),
     "dense without words": (-3.16, 2.22, 0.0, 0.0, 0.0, 0.4, 0.0),
@@ -117,8 +117,10 @@ def terms(seen: Evidence) -> tuple[float, ...]:
     """Return what the weights weigh: 1 for the bias, surprise, covered, strength, lacking, coherence, closeness."""
     across = not seen.same_script
     words = (0.0, 0.0, 0.0) if across else (seen.covered, seen.strength, seen.lacking)
+    if seen.closeness is None:
+        return (1.0, seen.surprise, *words, seen.coherence, 0.0)
     surprise, coherence = min(seen.surprise, _ENOUGH_SURPRISE), min(seen.coherence, _ENOUGH_COHERENCE)
-    return (1.0, surprise, *words, coherence, seen.closeness or 0.0)
+    return (1.0, surprise, *words, coherence, seen.closeness)
 
 
 def confidence(seen: Evidence, mode: Mode) -> float:
