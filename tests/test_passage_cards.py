@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from rag.types import FileStatus, Meta
+from rag.types import FileStatus, Meta, SearchResult
 from tests.fake_library import FakeLibrary
 from tests.test_pages import ask, html, seen, start
 
@@ -45,3 +46,20 @@ def test_a_title_that_the_place_says_already_is_not_said_twice(library: FakeLibr
 def test_nothing_is_said_where_nothing_is_known(library: FakeLibrary) -> None:
     note(library, Meta())
     assert 'class="k-of"' not in html(ask(start(), "Кто описал преломление?"))
+
+
+@pytest.mark.parametrize("closeness", [0.87, None])
+def test_a_card_tells_how_near_the_words_come_where_they_are_compared(
+    library: FakeLibrary, monkeypatch: pytest.MonkeyPatch, closeness: float | None
+) -> None:
+    library.note("a.md", TEXT)
+    search = library.search
+
+    def compared(*args: Any, **options: Any) -> SearchResult:
+        result = search(*args, **options)
+        return replace(result, hits=tuple(replace(hit, closeness=closeness) for hit in result.hits))
+
+    monkeypatch.setattr(library, "search", compared)
+    page = seen(ask(start("ru-RU"), "Кто описал преломление?"))
+    assert ("смысл слов" in page) is (closeness is not None)
+    assert ("0,87" in page) is (closeness is not None)

@@ -71,12 +71,14 @@ def _foot(hit: Hit, file: FileStatus | None) -> str:
     parts.append(_score(_("match"), hit.score, None, _("Orders the passages: the higher, the nearer to the question")))
     if hit.dense is not None:
         parts.append(_score(_("meaning"), hit.dense, hit.dense_rank, _("Nearness in meaning (cosine)")))
-    if hit.keyword is not None:
-        parts.append(_score(_("words"), hit.keyword, hit.keyword_rank, _("Shared words (BM25)")))
     if hit.closeness is not None:
         parts.append(
-            _score(_("word by word"), hit.closeness, None, _("How near its words come to the question's, 1: an answer"))
+            _score(
+                _("meaning of words"), hit.closeness, None, _("How near its words come to the question's, 1: an answer")
+            )
         )
+    if hit.keyword is not None:
+        parts.append(_score(_("words"), hit.keyword, hit.keyword_rank, _("Shared words (BM25)")))
     if hit.rerank is not None:
         parts.append(_score(_("rerank"), hit.rerank, None, _("The reranker's judgement, 0 to 1")))
     if hit.same_in:
