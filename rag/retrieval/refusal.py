@@ -65,8 +65,8 @@ class Evidence:
 _ENOUGH_SURPRISE = 0.75
 _ENOUGH_COHERENCE = 1.5
 
-# In the order of `terms`. Where words are compared, they were fitted on English as bench/refusal.py --fit does; those of
-# keyword and of embedders that show no words were fitted on both languages before words were compared.
+# In the order of `terms`. Where words are compared, they were fitted on English as bench/refusal.py --fit does; those
+# of keyword and of embedders that show no words were fitted on both languages before words were compared.
 _WEIGHTS: Mapping[str, tuple[float, ...]] = {
     "hybrid": (-7.74, 1.57, 1.99, 3.99, -2.7, 0.71, 4.22),
     "dense": (-7.78, 2.09, 0.0, 0.0, 0.0, 0.11, 8.04),
