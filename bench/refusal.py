@@ -44,7 +44,7 @@ USED = {
     "dense without words": (0, 1, 5),
 }
 # A wrong refusal weighs this much heavier: the bias is raised by its logarithm.
-DEARER = 1.35
+DEARER = 1.25
 NEAR_MISSES = Path(__file__).parent / "near_misses.jsonl"
 
 
