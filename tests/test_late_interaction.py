@@ -17,8 +17,8 @@ from rag.models.sentence_models import SentenceTransformerEmbedder
 from rag.protocols import Embedder
 from rag.retrieval import Retriever
 from rag.retrieval.keywords import KeywordIndex
-from rag.retrieval.late_interaction import FAINT, LateInteraction, Weigh, plain_weight
-from rag.retrieval.words import tokens, words
+from rag.retrieval.late_interaction import FAINT, LateInteraction, Weigh
+from rag.retrieval.words import Word, tokens, words
 from rag.settings import Paths
 from rag.types import Chunk, Mode, SearchResult
 
@@ -41,6 +41,10 @@ def late(embedder: Embedder) -> LateInteraction:
     comparison = LateInteraction.of(embedder)
     assert comparison is not None
     return comparison
+
+
+def plain(_word: Word) -> float:
+    return 1.0
 
 
 def spans(text: str) -> list[tuple[int, int]]:
@@ -121,14 +125,14 @@ def test_words_of_one_meaning_are_near_in_one_language_and_across_two(late: Late
         ("What do mitochondria produce?", "cell"),
         ("Как сияет солнце?", "star"),
     ):
-        close = late.closeness(question, kept, plain_weight)
+        close = late.closeness(question, kept, plain)
         assert max(close, key=lambda name: close[name]) == expected
         assert close[expected] > 0.4
 
 
 def test_one_window_must_hold_what_is_asked(late: LateInteraction) -> None:
     first, second, both = late.embed(["Тепловой насос.", "Работа цикла.", "Тепловой насос. Работа цикла."])[1]
-    close = late.closeness("тепловой насос работа цикла", {"apart": [first, second], "together": [both]}, plain_weight)
+    close = late.closeness("тепловой насос работа цикла", {"apart": [first, second], "together": [both]}, plain)
     assert close["together"] > close["apart"]
 
 
@@ -144,9 +148,9 @@ def test_the_weight_of_a_word_counts(late: LateInteraction) -> None:
 
 def test_nothing_to_compare_is_close_to_nothing(late: LateInteraction) -> None:
     kept = {"a": [late.embed(["Кошка спит."])[1][0]]}
-    assert late.closeness("???", kept, plain_weight) == {}
-    assert late.closeness("кошка", {}, plain_weight) == {}
-    assert late.closeness("кошка", {"a": []}, plain_weight) == {}
+    assert late.closeness("???", kept, plain) == {}
+    assert late.closeness("кошка", {}, plain) == {}
+    assert late.closeness("кошка", {"a": []}, plain) == {}
 
 
 def test_what_is_kept_is_small_and_the_same_every_time(late: LateInteraction, embedder: Embedder) -> None:

@@ -62,17 +62,13 @@ class LateInteraction:
     def closeness(self, question: str, kept: Mapping[str, Sequence[bytes]], weigh: Weigh) -> dict[str, float]:
         """Return how close passages, given by id with the words of each of their windows as they are kept, come to the
         question by their best window: 0 where a foreign sentence comes, 1 where one that answers comes. `weigh` gives
-        the weight of a word of the question. Passages without words are left out; a question without words is close
-        to none."""
+        the weight of a word of the question, those that say nothing of the answer's place aside. Passages without
+        words are left out; a question without words is close to none."""
         scale = self.scale()
-        asked = words(question)
         windows = [(passage_id, packed) for passage_id, of_one in kept.items() for packed in of_one]
-        states = self._reader.question_words(question, _spans(question))
-        seen = states.any(axis=1)
-        if not windows or not seen.any():
+        near = self._near(question, scale.question, [packed for _, packed in windows], weigh)
+        if near.size == 0:
             return {}
-        weights = np.array([weigh(word) for word in asked], np.float32)[seen]
-        near = _similarity(_centred(states[seen], scale.question), weights, [packed for _, packed in windows])
         best: dict[str, float] = {}
         for (passage_id, _), value in zip(windows, near, strict=True):
             close = round((float(value) - scale.foreign) / (scale.own - scale.foreign), 6)
@@ -94,20 +90,20 @@ class LateInteraction:
         passage = np.concatenate(passages).mean(axis=0)
         question = np.concatenate([self._reader.question_words(text, _spans(text)) for text in plain]).mean(axis=0)
         kept = [_packed(states, passage) for states in passages[len(plain) :]]
-        near = np.stack([self._near(text, question, kept) for text in asked])
+        near = np.stack([self._near(text, question, kept, lambda _: 1.0) for text in asked])
         own = float(np.diagonal(near).mean())
         foreign = float(near[~np.eye(len(near), dtype=bool)].mean())
         return _Scale(passage, question, foreign, max(own, foreign + 0.02))
 
-    def _near(self, question: str, centre: Vectors, kept: Sequence[bytes]) -> npt.NDArray[np.float32]:
-        weights = np.array([plain_weight(word) for word in words(question)], np.float32)
-        states = self._reader.question_words(question, _spans(question))
-        return _similarity(_centred(states, centre), weights, kept)
-
-
-def plain_weight(word: Word) -> float:
-    """Return the weight of a question's word where nothing is known of its rarity."""
-    return FAINT if fold(word.surface) in STOP_WORDS else 1.0
+    def _near(self, question: str, centre: Vectors, kept: Sequence[bytes], weigh: Weigh) -> npt.NDArray[np.float32]:
+        """Return how near each window comes; nothing where there is no word to compare."""
+        asked = words(question)
+        states = self._reader.question_words(question, [(word.start, word.end) for word in asked])
+        seen = states.any(axis=1)
+        if not kept or not seen.any():
+            return np.empty(0, np.float32)
+        weights = [FAINT if fold(word.surface) in STOP_WORDS else weigh(word) for word in asked]
+        return _similarity(_centred(states[seen], centre), np.array(weights, np.float32)[seen], kept)
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

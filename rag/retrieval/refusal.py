@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -115,8 +115,7 @@ def coherence(question: Vectors, best: Sequence[Vectors], known: Background) -> 
 
 def terms(seen: Evidence) -> tuple[float, ...]:
     """Return what the weights weigh: 1 for the bias, surprise, covered, strength, lacking, coherence, closeness."""
-    across = not seen.same_script
-    words = (0.0, 0.0, 0.0) if across else (seen.covered, seen.strength, seen.lacking)
+    words = (seen.covered, seen.strength, seen.lacking)
     if seen.closeness is None:
         return (1.0, seen.surprise, *words, seen.coherence, 0.0)
     surprise, coherence = min(seen.surprise, _ENOUGH_SURPRISE), min(seen.coherence, _ENOUGH_COHERENCE)
@@ -129,6 +128,5 @@ def confidence(seen: Evidence, mode: Mode) -> float:
     if mode != "keyword":
         kind = "across scripts" if not seen.same_script else kind
         kind += "" if seen.closeness is not None else " without words"
-    weighed = seen if mode != "keyword" else replace(seen, same_script=True)
-    total = math.fsum(weight * term for weight, term in zip(_WEIGHTS[kind], terms(weighed), strict=True))
+    total = math.fsum(weight * term for weight, term in zip(_WEIGHTS[kind], terms(seen), strict=True))
     return round(1 / (1 + math.exp(-max(-30.0, min(30.0, total)))), 4)

@@ -20,8 +20,7 @@ from rag.retrieval.late_interaction import FAINT, LateInteraction
 from rag.retrieval.naming import FileNames
 from rag.retrieval.questions import sub_questions, without_instructions
 from rag.retrieval.refusal import Background, Evidence, coherence, confidence, evidence, learn
-from rag.retrieval.stopwords import STOP_WORDS
-from rag.retrieval.words import Word, fold, mostly_cyrillic
+from rag.retrieval.words import Word, mostly_cyrillic
 from rag.types import Chunk, Hit, Mode, SearchResult
 
 Chunks = Callable[[Sequence[str]], Mapping[str, Chunk]]
@@ -161,8 +160,6 @@ class Retriever:
 
     def _weight(self, word: Word) -> float:
         """Return how much a word of the question weighs among the others: the rarer in the library, the more."""
-        if fold(word.surface) in STOP_WORDS:
-            return FAINT
         size = len(self._keywords) + 1
         rarest = min(self._keywords.frequency(stem) for stem in word.stems)
         return FAINT + max(0.0, math.log(size / (1 + rarest))) / math.log(size)
