@@ -35,16 +35,17 @@ Seen = tuple[Evidence, bool]
 MODES: tuple[Mode, ...] = ("hybrid", "dense", "keyword")
 LANGUAGES = ("en", "ru")
 SMALL_LIBRARIES = (2, 3, 5, 8, 12)
-TERMS = ("bias", "surprise", "covered", "strength", "lacking", "coherence", "closeness")
-USED = {
-    "hybrid": (0, 1, 2, 3, 4, 5, 6),
-    "dense": (0, 1, 5, 6),
-    "keyword": (0, 2, 3, 4),
-    "hybrid without words": (0, 1, 2, 3, 4, 5),
-    "dense without words": (0, 1, 5),
+TERMS = ("bias", "surprise", "covered", "strength", "lacking", "coherence", "closeness", "nearness")
+BY_WORDS = (0, 2, 3, 4)
+BY_MEANING = (1, 5)
+COMPARED: Mapping[str, tuple[int, ...]] = {
+    "": (),
+    " + words": (6,),
+    " + words + sentences": (6, 7),
+    " + sentences": (7,),
 }
-# A wrong refusal weighs this much heavier: the bias is raised by its logarithm.
-DEARER = 1.25
+LACKING = 4
+RIDGE = 3.0
 NEAR_MISSES = Path(__file__).parent / "near_misses.jsonl"
 
 
@@ -84,7 +85,14 @@ def retriever_over(opened: Library, files: Sequence[str]) -> Retriever:
     serving = opened._shelf.load()
     keywords = KeywordIndex(row for row in serving.index.catalog.stems() if row[1] in files)
     late = (serving.words, serving.index.catalog.words_of) if serving.words else None
-    return Retriever(serving.embedder, Part(opened, files), keywords, serving.index.catalog.chunks, late=late)
+    return Retriever(
+        serving.embedder,
+        Part(opened, files),
+        keywords,
+        serving.index.catalog.chunks,
+        late=late,
+        nearness=serving.sentences.nearness,
+    )
 
 
 def collect(retriever: Retriever, control: Sequence[Question], mode: Mode, files: Sequence[str]) -> list[Seen]:
@@ -95,11 +103,14 @@ def collect(retriever: Retriever, control: Sequence[Question], mode: Mode, files
     ]
 
 
-def matrix(samples: Sequence[Seen], kind: str) -> Matrix:
+def matrix(samples: Sequence[Seen], compared: str) -> Matrix:
     """Return a row per question: the terms of the evidence, and 1 if its answer is among the files."""
-    without = "without" in kind
-    kept = ((replace(seen, closeness=None) if without else seen, known) for seen, known in samples)
-    return np.array([[*terms(seen), float(known)] for seen, known in kept])
+    rows = []
+    for seen, known in samples:
+        kept = seen if "words" in compared else replace(seen, closeness=None)
+        kept = kept if "sentences" in compared else replace(kept, nearness=None)
+        rows.append([*terms(kept), float(known)])
+    return np.array(rows)
 
 
 def in_one_script(samples: Sequence[Seen]) -> list[Seen]:
@@ -107,13 +118,23 @@ def in_one_script(samples: Sequence[Seen]) -> list[Seen]:
     return [(seen, known) for seen, known in samples if seen.same_script]
 
 
-def fit(rows: Matrix, kind: str) -> Matrix:
-    """Return the weights of a logistic regression with both classes weighing the same (Newton's method, a light
-    ridge on all but the bias)."""
-    used = list(USED[kind])
-    truth, seen = rows[:, -1], rows[:, used]
+def fit(rows: Matrix, used: Sequence[int]) -> Matrix:
+    """Return the weights of a logistic regression over those terms, both classes weighing the same. A witness that
+    would speak against the answer by speaking for it (and the lacking one by the reverse) is left out."""
+    while True:
+        weights = _regression(rows, used)
+        wrong = [i for i in used if i and weights[i] * (-1 if i == LACKING else 1) < 0]
+        if not wrong:
+            return weights
+        worst = max(wrong, key=lambda i: abs(weights[i]))
+        used = [i for i in used if i != worst]
+
+
+def _regression(rows: Matrix, used: Sequence[int]) -> Matrix:
+    """Newton's method, with a ridge on the weights of terms of deviation 1."""
+    truth, seen = rows[:, -1], rows[:, list(used)]
     importance = np.where(truth > 0, 0.5 / truth.mean(), 0.5 / (1 - truth.mean()))
-    ridge = np.diag([0.0] + [1.0] * (len(used) - 1))
+    ridge = np.diag(RIDGE * seen.var(axis=0))
     weights = np.zeros(len(used))
     for _ in range(50):
         chance = 1 / (1 + np.exp(-np.clip(seen @ weights, -30, 30)))
@@ -121,8 +142,7 @@ def fit(rows: Matrix, kind: str) -> Matrix:
         curvature = (seen * (importance * chance * (1 - chance))[:, None]).T @ seen + ridge
         weights = weights + np.linalg.solve(curvature, gradient)
     full = np.zeros(len(TERMS))
-    full[used] = weights
-    full[0] += np.log(DEARER)
+    full[list(used)] = weights
     return full
 
 
@@ -185,20 +205,27 @@ def _samples(opened: Library, control: Sequence[Question], mode: Mode, files: Se
 def _show_fits(samples: Mapping[tuple[str, Mode], list[Seen]], across: Mapping[str, list[Seen]]) -> None:
     """Print the weights that are fitted on either language, and how they refuse in both."""
     print(f"\nweights of {', '.join(TERMS)}; the half that is missing, all sizes of library together")
-    for kind in USED:
-        mode: Mode = next(one for one in MODES if kind.startswith(one))
-        _show_fit(kind, kind, {language: in_one_script(samples[language, mode]) for language in LANGUAGES})
-    for kind in ("dense", "dense without words"):
-        _show_fit(f"across scripts, as {kind}", kind, across)
+    in_one = {key: in_one_script(found) for key, found in samples.items()}
+    _show_fit("keyword", "", BY_WORDS, {"keyword": {one: in_one[one, "keyword"] for one in LANGUAGES}})
+    embedding: Sequence[Mode] = ("hybrid", "dense")
+    for compared in COMPARED:
+        by_mode = {mode: {one: in_one[one, mode] for one in LANGUAGES} for mode in embedding}
+        _show_fit("one script", compared, (*BY_WORDS, *BY_MEANING), by_mode)
+    for compared in COMPARED:
+        _show_fit("across scripts", compared, (0, *BY_MEANING), {"hybrid": across})
 
 
-def _show_fit(name: str, kind: str, samples: Mapping[str, Sequence[Seen]]) -> None:
-    rows = {language: matrix(samples[language], kind) for language in LANGUAGES}
+def _show_fit(
+    name: str, compared: str, used: Sequence[int], samples: Mapping[str, Mapping[str, Sequence[Seen]]]
+) -> None:
+    """Fit on the first mode's samples of either language, and test on all."""
+    rows = {(mode, one): matrix(of_one[one], compared) for mode, of_one in samples.items() for one in LANGUAGES}
+    first = next(iter(samples))
     for one in LANGUAGES:
-        weights = fit(rows[one], kind)
-        print(f"{name}: fitted over notes in {one} {weights.round(2).tolist()}")
-        for other in LANGUAGES:
-            print(f"    tested over notes in {other}: {judged(rows[other], weights)}")
+        weights = fit(rows[first, one], [*used, *COMPARED[compared]])
+        print(f"{name}{compared}: fitted over notes in {one} {weights.round(2).tolist()}")
+        for (mode, other), found in rows.items():
+            print(f"    tested over notes in {other}, {mode}: {judged(found, weights)}")
 
 
 if __name__ == "__main__":

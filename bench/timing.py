@@ -28,6 +28,7 @@ from xquad import articles
 
 from rag.chunking import keyword_text
 from rag.models.embedding import load_embedder
+from rag.models.sentence_reader import SentenceReader
 from rag.models.sentence_reranking import SentenceReranker
 from rag.protocols import Embedder, Vectors
 from rag.retrieval import Retriever, passage_text
@@ -172,12 +173,13 @@ def main() -> None:
         late = LateInteraction.of(embedder)
         assert late is not None
         index = filled(work / "index.timing", embedder, late, real, options.passages)
-        reranker = SentenceReranker(Remembering(embedder), work / "sentences")
-        reranker.prepare([passage_text(chunk) for chunk in index.catalog.all_chunks()])
-        unread = SentenceReranker(embedder, Path(nothing))
+        read = SentenceReader(Remembering(embedder), work / "sentences")
+        read.prepare([passage_text(chunk) for chunk in index.catalog.all_chunks()])
+        unread = SentenceReader(embedder, Path(nothing))
         words = (late, index.catalog.words_of)
-        plain = Retriever(embedder, index.store, index.keywords, index.catalog.chunks, late=words)
-        retriever, fresh = plain.with_reranker(reranker), plain.with_reranker(unread)
+        near = unread.nearness
+        plain = Retriever(embedder, index.store, index.keywords, index.catalog.chunks, late=words, nearness=near)
+        retriever, fresh = plain.with_reranker(SentenceReranker(read)), plain.with_reranker(SentenceReranker(unread))
         for question in asked[-5:]:
             retriever.search(question, mode=options.mode, rerank=True)
         if options.profile:

@@ -26,7 +26,6 @@ from rag.evaluation import evaluate
 from rag.messages import msg
 from rag.models.embedding import load_embedder
 from rag.models.reranking import load_reranker
-from rag.models.sentence_reranking import SentenceReranker
 from rag.protocols import Reranker
 from rag.retrieval import passage_text
 from rag.retrieval.splitting import Splitter, may_have_parts
@@ -48,11 +47,11 @@ class Library:
         self._settings = settings
         self._lock = lock
         self._shelf = Shelf(paths.data, lambda: self._settings, embedders)
-        self._keeper = Keeper(paths, lambda: self._settings, self._shelf, self._prepare_reranker)
+        self._keeper = Keeper(paths, lambda: self._settings, self._shelf, self._tend_sentences)
         self._warming: threading.Thread | None = None
         self._reranking = threading.Lock()
         self._rerankers: tuple[tuple[str, str], Reranker | None] | None = None
-        self._prepared: tuple[str, int] | None = None
+        self._prepared: tuple[str, int, bool] | None = None
         self._splitter = Splitter()
 
     @classmethod
@@ -258,20 +257,20 @@ class Library:
         key = (name, serving.index.identity.key)
         with self._reranking:
             if self._rerankers is None or self._rerankers[0] != key:
-                self._rerankers = (key, load_reranker(name, self.paths.data, serving.embedder))
+                self._rerankers = (key, load_reranker(name, self.paths.data, serving.sentences))
             return self._rerankers[1]
 
-    def _prepare_reranker(self, serving: Serving) -> None:
+    def _tend_sentences(self, serving: Serving) -> None:
         """Read sentences ahead of questions, where sentences rerank, and forget those of notes that are gone."""
         version = (serving.index.identity.key, serving.index.keywords.version)
-        if self._settings.reranker != SENTENCE_RERANKER or self._prepared == version:
+        ahead = self._settings.reranker == SENTENCE_RERANKER
+        if self._prepared == (*version, ahead):
             return
-        reranker = self._reranker(serving)
-        assert isinstance(reranker, SentenceReranker)
         texts = [passage_text(chunk) for chunk in serving.index.catalog.all_chunks()]
-        reranker.prepare(texts, stopped=lambda: self._keeper.stopping)
-        reranker.keep_only(texts)
-        self._prepared = version
+        if ahead:
+            serving.sentences.prepare(texts, stopped=lambda: self._keeper.stopping)
+        serving.sentences.keep_only(texts)
+        self._prepared = (*version, ahead)
 
     def _load_quietly(self) -> None:
         try:

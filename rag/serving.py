@@ -11,6 +11,7 @@ from typing import Literal
 
 from rag.errors import EmbeddingError, KonspektError
 from rag.messages import Message
+from rag.models.sentence_reader import SentenceReader
 from rag.protocols import Embedder
 from rag.retrieval import Retriever
 from rag.retrieval.late_interaction import LateInteraction
@@ -31,6 +32,7 @@ class Serving:
     index: Index
     embedder: Embedder
     retriever: Retriever
+    sentences: SentenceReader
     words: LateInteraction | None = None
     users: int = field(default=0)
 
@@ -114,11 +116,14 @@ class Shelf:
                 self._serving, self._successor = new, None
                 self._users.wait_for(lambda: old.users == 0)
             self._indexes.sweep([new.index.identity.key])
+            old.sentences.discard()
             self._embedders = {new.index.identity.embedder: new.embedder}
 
     def close(self) -> None:
         """Close the catalogues."""
         with self._loading:
+            for serving in self.all():
+                serving.sentences.close()
             self._serving = self._successor = None
             self._indexes.close()
 
@@ -166,8 +171,11 @@ class Shelf:
         index = self._indexes.open(identity)
         words = LateInteraction.of(embedder)
         late = (words, index.catalog.words_of) if words else None
-        retriever = Retriever(embedder, index.store, index.keywords, index.catalog.chunks, late=late)
-        return Serving(index, embedder, retriever, words)
+        sentences = SentenceReader(embedder, self._data / "sentences")
+        retriever = Retriever(
+            embedder, index.store, index.keywords, index.catalog.chunks, late=late, nearness=sentences.nearness
+        )
+        return Serving(index, embedder, retriever, sentences, words)
 
     def _embedder(self, name: str) -> Embedder:
         if name not in self._embedders:

@@ -185,7 +185,7 @@ def test_near_words_bring_a_passage_up_in_every_mode_that_embeds() -> None:
     def search(mode: Mode, late: LateInteraction | None) -> SearchResult:
         words_of = (late, lambda ids: {i: kept[i] for i in ids}) if late else None
         retriever = Retriever(embedder, store, keywords, lambda ids: {i: chunks[i] for i in ids}, late=words_of)
-        return retriever.search("двигатель", mode=mode)
+        return retriever.search("шумный двигатель", mode=mode)
 
     modes: tuple[Mode, ...] = ("hybrid", "dense", "keyword-then-dense")
     for mode in modes:

@@ -15,6 +15,7 @@ from rag.errors import EmbeddingError, QuestionError, SettingsError, StoreError
 from rag.library import Library
 from rag.messages import Message, msg
 from rag.protocols import Embedder
+from rag.retrieval import passage_text
 from rag.settings import Paths, Settings
 from rag.types import Filters
 from tests.fakes import WordEmbedder
@@ -273,6 +274,33 @@ def test_sentences_are_read_ahead_of_questions_and_forgotten_with_their_notes(
         library.sync()
         assert kept.execute(count).fetchone() == (2,)
         kept.close()
+
+
+def test_sentences_asked_in_doubt_are_forgotten_with_their_notes(library: Library) -> None:
+    write(library, "a.md", OPTICS)
+    write(library, "b.md", "Звук отражается.")
+    library.sync()
+    serving = library._shelf.load()
+    texts = [passage_text(chunk) for chunk in serving.index.catalog.all_chunks()]
+    serving.sentences.nearness("Что делает звук?", texts)
+    kept = sqlite3.connect(next((library.paths.data / "sentences").glob("*.sqlite")))
+    count = "SELECT count(*) FROM kept"
+    assert kept.execute(count).fetchone() == (3,)
+    library.delete_file("b.md")
+    library.sync()
+    assert kept.execute(count).fetchone() == (2,)
+    kept.close()
+
+
+def test_sentences_of_a_model_that_no_longer_answers_are_deleted(library: Library) -> None:
+    write(library, "a.md", "Свет преломляется.")
+    library.sync()
+    before = set((library.paths.data / "sentences").glob("*.sqlite"))
+    library.change_settings(replace(library.settings, embedder="other"))
+    library.sync()
+    after = set((library.paths.data / "sentences").glob("*.sqlite"))
+    assert len(before) == len(after) == 1
+    assert before != after
 
 
 def test_a_question_that_refers_back_is_looked_up_with_the_one_before(library: Library) -> None:

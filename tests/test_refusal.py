@@ -12,8 +12,9 @@ from fakes import MemoryStore
 
 from rag.chunking import embedding_texts, keyword_text
 from rag.models.embedding import load_embedder
+from rag.models.sentence_reader import SentenceReader
 from rag.protocols import Embedder
-from rag.retrieval import Retriever
+from rag.retrieval import Retriever, passage_text
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.late_interaction import LateInteraction
 from rag.retrieval.refusal import Background, Evidence, coherence, confidence, evidence, learn
@@ -38,8 +39,8 @@ NOTES = {
 }
 
 
-def library(embedder: Embedder, notes: Mapping[str, str]) -> Retriever:
-    """A retriever over one note per title, words and all."""
+def library(embedder: Embedder, notes: Mapping[str, str], folder: Path) -> Retriever:
+    """A retriever over one note per title, words and sentences and all."""
     late = LateInteraction.of(embedder)
     assert late is not None
     kept: dict[str, list[bytes]] = {}
@@ -58,7 +59,8 @@ def library(embedder: Embedder, notes: Mapping[str, str]) -> Retriever:
     def words_of(ids: Sequence[str]) -> dict[str, list[bytes]]:
         return {i: kept[i] for i in ids if i in kept}
 
-    return Retriever(embedder, store, keywords, by_id, late=(late, words_of))
+    near = SentenceReader(embedder, folder).nearness
+    return Retriever(embedder, store, keywords, by_id, late=(late, words_of), nearness=near)
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +69,8 @@ def embedder(models: Path) -> Embedder:
 
 
 @pytest.fixture(scope="module")
-def optics(embedder: Embedder) -> Retriever:
-    return library(embedder, NOTES)
+def optics(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    return library(embedder, NOTES, tmp_path_factory.mktemp("sentences"))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -107,11 +109,13 @@ def test_a_question_in_another_language_is_found_by_meaning(optics: Retriever) -
     assert result.confidence > optics.search("What is the capital of Australia?").confidence
 
 
-def test_a_fact_in_the_last_sentence_of_a_long_passage_is_found_by_meaning_alone(embedder: Embedder) -> None:
+def test_a_fact_in_the_last_sentence_of_a_long_passage_is_found_by_meaning_alone(
+    embedder: Embedder, tmp_path: Path
+) -> None:
     line = "Опыт {}: установку проверили, приборы прогрели, показания записали в журнал."
     filler = " ".join(line.format(n) for n in range(14))
     notes = {**NOTES, "Журнал": f"{filler} Стипендию начисляют двадцать пятого числа каждого месяца."}
-    hits = library(embedder, notes).search("Когда студентам платят стипендию?", mode="dense").hits
+    hits = library(embedder, notes, tmp_path).search("Когда студентам платят стипендию?", mode="dense").hits
     assert hits[0].chunk.path == "Журнал.md"
 
 
@@ -124,9 +128,11 @@ def test_the_point_of_refusal_can_be_moved(optics: Retriever) -> None:
 
 
 def test_more_evidence_never_lowers_the_confidence() -> None:
-    for base in (Evidence(0.5, 0.3, 0.4, 0.2), Evidence(0.5, 0.3, 0.4, 0.2, closeness=0.6)):
+    plain = Evidence(0.5, 0.3, 0.4, 0.2)
+    compared = (plain, replace(plain, closeness=0.6), replace(plain, nearness=0.6))
+    for base in (*compared, replace(plain, closeness=0.6, nearness=0.6)):
         for mode in MODES:
-            for name in ("surprise", "covered", "strength", "coherence", "closeness"):
+            for name in ("surprise", "covered", "strength", "coherence", "closeness", "nearness"):
                 if getattr(base, name) is not None:
                     better = replace(base, **{name: getattr(base, name) + 0.3})
                     assert confidence(better, mode) >= confidence(base, mode)
@@ -200,3 +206,58 @@ def test_passages_that_speak_of_one_thing_are_coherent_and_scattered_ones_are_no
 
 def test_one_passage_alone_is_neither() -> None:
     assert coherence(np.ones(4, np.float32), [np.eye(4, dtype=np.float32)], Background(np.eye(4), 0, 1, 4)) == 0.0
+
+
+class Nearness:
+    """Tells the same of every passage, and counts how often it was asked."""
+
+    def __init__(self, near: float) -> None:
+        self.near = near
+        self.asked: list[str] = []
+
+    def __call__(self, question: str, passages: Sequence[str]) -> list[float]:
+        self.asked += passages
+        return [self.near] * len(passages)
+
+
+def with_nearness(retriever: Retriever, nearness: Nearness) -> Retriever:
+    changed = retriever.with_reranker(None)
+    changed._nearness = nearness
+    return changed
+
+
+# Shares one common word with its passage.
+PARAPHRASE = "Отчего стеклянный клин даёт радугу?"
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "dense", "keyword-then-dense"])
+def test_in_doubt_the_sentences_of_the_best_passage_decide(optics: Retriever, mode: Mode) -> None:
+    question = "Какая величина показывает, насколько замедляется свет в веществе?"
+    found = {near: with_nearness(optics, Nearness(near)).search(question, mode=mode) for near in (-0.5, 2.0)}
+    assert found[-0.5].refused
+    assert not found[2.0].refused
+    assert [h.chunk for h in found[-0.5].hits] == [h.chunk for h in found[2.0].hits]
+
+
+def test_sentences_are_asked_only_in_doubt_and_of_one_passage(optics: Retriever) -> None:
+    nearness = Nearness(1.0)
+    retriever = with_nearness(optics, nearness)
+    retriever.search("Чему равен показатель преломления воды?")
+    retriever.search("Кто выиграл чемпионат 1998 года?")
+    assert nearness.asked == []
+    hits = retriever.search("Какая величина показывает, насколько замедляется свет в веществе?").hits
+    assert nearness.asked == [passage_text(hits[0].chunk)]
+
+
+def test_keywords_alone_never_ask_the_model(optics: Retriever) -> None:
+    nearness = Nearness(1.0)
+    retriever = with_nearness(optics, nearness)
+    for question in ("вода", "преломление алмаза", "свет и линзы", "Какая величина показывает замедление света?"):
+        retriever.search(question, mode="keyword")
+    assert nearness.asked == []
+
+
+def test_for_measuring_all_witnesses_are_heard(optics: Retriever) -> None:
+    seen = with_nearness(optics, Nearness(0.25)).evidence("Чему равен показатель преломления воды?")
+    assert seen is not None
+    assert seen.nearness == 0.25

@@ -12,6 +12,7 @@ import pytest
 from rag.errors import RerankingError
 from rag.models.cross_encoders import CrossEncoderReranker
 from rag.models.reranking import load_reranker
+from rag.models.sentence_reader import SentenceReader
 from rag.models.sentence_reranking import SentenceReranker
 from rag.models.sentence_vectors import SentenceVectors
 from tests.fakes import WordEmbedder
@@ -32,7 +33,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def loaded(folder: Path) -> CrossEncoderReranker:
-    reranker = load_reranker(str(folder), folder.parent / "data", WordEmbedder(), device="cpu")
+    reranker = load_reranker(str(folder), folder.parent / "data", reader(folder.parent), device="cpu")
     assert isinstance(reranker, CrossEncoderReranker)
     return reranker
 
@@ -42,7 +43,7 @@ def sigmoid(x: float) -> float:
 
 
 def test_no_name_is_no_reranker(tmp_path: Path) -> None:
-    assert load_reranker("", tmp_path, WordEmbedder()) is None
+    assert load_reranker("", tmp_path, reader(tmp_path)) is None
 
 
 def test_a_cross_encoder_gives_the_probability_of_its_logit(saved: Path) -> None:
@@ -157,13 +158,13 @@ def test_strong_scores_stay_apart(saved: Path, monkeypatch: pytest.MonkeyPatch) 
 )
 def test_a_reranker_that_is_not_here_is_told_with_a_remedy(tmp_path: Path, name: str, words: str) -> None:
     with pytest.raises(RerankingError, match=words):
-        load_reranker(name, tmp_path, WordEmbedder())
+        load_reranker(name, tmp_path, reader(tmp_path))
 
 
 def test_a_folder_without_a_reranker_is_told(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(RerankingError, match="holds no reranker"):
-        load_reranker(str(tmp_path), tmp_path / "data", WordEmbedder())
+        load_reranker(str(tmp_path), tmp_path / "data", reader(tmp_path))
 
 
 def test_threads_share_a_reranker(saved: Path) -> None:
@@ -190,8 +191,12 @@ PASSAGES = [
 ]
 
 
+def reader(data: Path, embedder: WordEmbedder | None = None) -> SentenceReader:
+    return SentenceReader(embedder or WordEmbedder(), data / "sentences")
+
+
 def by_sentences(data: Path, embedder: WordEmbedder | None = None) -> SentenceReranker:
-    reranker = load_reranker("sentences", data, embedder or WordEmbedder())
+    reranker = load_reranker("sentences", data, reader(data, embedder))
     assert isinstance(reranker, SentenceReranker)
     return reranker
 
@@ -224,12 +229,13 @@ def test_scores_say_what_the_cosines_of_this_embedder_mean(tmp_path: Path) -> No
 
 def test_what_was_prepared_is_not_read_again_even_after_a_restart(tmp_path: Path) -> None:
     seen: list[int] = []
-    by_sentences(tmp_path).prepare(PASSAGES, seen.append)
+    reader(tmp_path).prepare(PASSAGES, seen.append)
     assert seen == [3]
     again = WordEmbedder()
-    reranker = by_sentences(tmp_path, again)
+    sentences = reader(tmp_path, again)
+    sentences.scale()
     again.embedded.clear()
-    prepared = reranker.scores("Где свет?", PASSAGES)
+    prepared = SentenceReranker(sentences).scores("Где свет?", PASSAGES)
     assert again.embedded == []
     assert by_sentences(tmp_path / "other").scores("Где свет?", PASSAGES) == prepared
 
@@ -242,30 +248,30 @@ def test_the_first_judgement_equals_the_second_to_the_bit(tmp_path: Path) -> Non
 
 def test_preparing_can_be_stopped(tmp_path: Path) -> None:
     embedder = WordEmbedder()
-    reranker = by_sentences(tmp_path, embedder)
-    embedder.embedded.clear()
-    reranker.prepare(PASSAGES, stopped=lambda: True)
+    reader(tmp_path, embedder).prepare(PASSAGES, stopped=lambda: True)
     assert embedder.embedded == []
 
 
 def test_sentences_of_another_model_are_never_used(tmp_path: Path) -> None:
-    by_sentences(tmp_path, WordEmbedder("first")).prepare(PASSAGES)
+    reader(tmp_path, WordEmbedder("first")).prepare(PASSAGES)
     other = WordEmbedder("second")
-    reranker = by_sentences(tmp_path, other)
+    sentences = reader(tmp_path, other)
+    sentences.scale()
     other.embedded.clear()
-    reranker.scores("Где свет?", PASSAGES)
+    sentences.nearness("Где свет?", PASSAGES)
     assert len(other.embedded) >= 3
 
 
 def test_what_is_not_kept_is_forgotten(tmp_path: Path) -> None:
     embedder = WordEmbedder()
-    reranker = by_sentences(tmp_path, embedder)
-    reranker.prepare(PASSAGES)
-    reranker.keep_only(PASSAGES[:1])
+    sentences = reader(tmp_path, embedder)
+    sentences.scale()
+    sentences.prepare(PASSAGES)
+    sentences.keep_only(PASSAGES[:1])
     embedder.embedded.clear()
-    reranker.scores("Где свет?", PASSAGES[:1])
+    sentences.nearness("Где свет?", PASSAGES[:1])
     assert embedder.embedded == []
-    reranker.scores("Где свет?", PASSAGES[1:])
+    sentences.nearness("Где свет?", PASSAGES[1:])
     assert embedder.embedded != []
 
 

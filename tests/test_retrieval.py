@@ -15,7 +15,7 @@ from rag.chunking import keyword_text
 from rag.retrieval import Retriever
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.questions import sub_questions, without_instructions
-from rag.retrieval.words import mostly_cyrillic, tokens
+from rag.retrieval.words import tokens, written_in_cyrillic
 from rag.types import Chunk, Mode, SearchResult
 
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -323,10 +323,13 @@ def test_another_reranker_can_take_its_place(optics: Notes) -> None:
 
 
 def test_formulas_do_not_make_a_note_foreign() -> None:
-    assert mostly_cyrillic("Неравенство Чебышёва: $$P(|X - EX| >= a) <= DX / a^2, a > 0, X ~ F, E X = m$$")
-    assert not mostly_cyrillic("SELECT name FROM users WHERE id = 1 -- имя")
-    assert mostly_cyrillic("Я и мы")
-    assert not mostly_cyrillic("a + b = c")
+    assert written_in_cyrillic("Неравенство Чебышёва: $$P(|X - EX| >= a) <= DX / a^2, a > 0, X ~ F, E X = m$$")
+    assert not written_in_cyrillic("SELECT name FROM users WHERE id = 1 -- имя")
+    assert written_in_cyrillic("Я и мы")
+    assert written_in_cyrillic("Как устроен MVCC в PostgreSQL?")
+    assert not written_in_cyrillic("What does Чебышёв prove about the variance of a random variable?")
+    assert not written_in_cyrillic("???")
+    assert not written_in_cyrillic("a + b = c")
 
 
 def test_a_misspelt_name_that_the_notes_hold_is_not_lacking() -> None:

@@ -8,20 +8,21 @@ from pathlib import Path
 from rag.errors import RerankingError
 from rag.messages import Message
 from rag.models.files import model_folder
-from rag.protocols import Embedder, Reranker
+from rag.models.sentence_reader import SentenceReader
+from rag.protocols import Reranker
 from rag.settings import NO_RERANKER, SENTENCE_RERANKER
 
 
 def load_reranker(
     name: str,
     data: Path,
-    embedder: Embedder,
+    sentences: SentenceReader,
     progress: Callable[[Message], None] | None = None,
     *,
     device: str = "",
     threads: int | None = None,
 ) -> Reranker | None:
-    """Load a reranker: "" is none, "sentences" needs no download and uses `embedder`, else a folder or a
+    """Load a reranker: "" is none, "sentences" needs no download and uses those, else a folder or a
     Hugging Face name, downloaded into the data folder at the first use. Raises RerankingError with the remedy.
     """
     if name == NO_RERANKER:
@@ -29,7 +30,7 @@ def load_reranker(
     if name == SENTENCE_RERANKER:
         from rag.models.sentence_reranking import SentenceReranker
 
-        return SentenceReranker(embedder, data / "sentences")
+        return SentenceReranker(sentences)
     from rag.models.cross_encoders import CrossEncoderReranker
 
     folder = model_folder(name, data / "models", progress, RerankingError, default_owner="cross-encoder")

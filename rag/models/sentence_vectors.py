@@ -33,7 +33,8 @@ class SentenceVectors:
         key = hashlib.sha256(json.dumps([asdict(identity), _VERSION]).encode()).hexdigest()[:16]
         self._dimension = identity.dimension
         self._lock = threading.Lock()
-        self._base = self._open(folder / f"sentences-{key}.sqlite")
+        self._path = folder / f"sentences-{key}.sqlite"
+        self._base = self._open(self._path)
 
     def get(self, texts: Sequence[str]) -> dict[str, Vectors]:
         """Return, for those texts that are known, float32 (sentences, dimension), rows of length 1."""
@@ -68,6 +69,14 @@ class SentenceVectors:
         """Close the file."""
         with self._lock:
             self._base.close()
+
+    def discard(self) -> None:
+        """Close the file and delete it."""
+        self.close()
+        try:
+            self._path.unlink(missing_ok=True)
+        except OSError as error:
+            log.warning("Sentence vectors of another model cannot be deleted: %s", error)
 
     def _unpacked(self, parts: bytes) -> Vectors:
         return as_kept(np.frombuffer(parts, np.float16).reshape(-1, self._dimension))

@@ -15,7 +15,7 @@ import numpy as np
 
 from rag.models.samples import QUESTIONS
 from rag.protocols import Embedder, Vectors
-from rag.retrieval.words import mostly_cyrillic
+from rag.retrieval.words import written_in_cyrillic
 
 SHARE = 0.5
 
@@ -31,7 +31,7 @@ class Centring:
     def embed(self, question: str) -> Vectors:
         """Return the centred vector of a question, float32 (dimension,), of length 1."""
         vector = self._embedder.embed_question(question)
-        centred = vector - SHARE * self.means()[mostly_cyrillic(question)]
+        centred = vector - SHARE * self.means()[written_in_cyrillic(question)]
         length = float(np.linalg.norm(centred))
         return np.asarray(centred / length, np.float32) if length else vector
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.stopwords import STOP_WORDS
 from rag.retrieval.words import fold, tokens
 
@@ -79,3 +80,17 @@ def _is_asked(word: str, asked: frozenset[str]) -> bool:
 def _name_words(path: str) -> frozenset[str]:
     stem = path.rpartition(".")[0] or path
     return frozenset(t for t in tokens(re.sub(r"[/_]", " ", stem)) if t not in STOP_WORDS and len(t) > 1)
+
+
+class NamesKeeper:
+    """Reads the files' names again when the library has changed."""
+
+    def __init__(self) -> None:
+        self._known: tuple[int, FileNames] | None = None
+
+    def get(self, keywords: KeywordIndex) -> FileNames:
+        """Return the names of the files that have passages."""
+        version, known = keywords.version, self._known
+        if known is None or known[0] != version:
+            known = self._known = (version, FileNames.of(keywords.paths()))
+        return known[1]

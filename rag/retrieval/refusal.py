@@ -4,24 +4,27 @@ What a cosine means depends on the model and on the notes: in a library of one s
 best passage's cosine is measured against a sample of the library's own passages and against their number. The share
 of the question's rare words that the passage holds is the second, independent witness; the third is that the best
 passages speak of one thing: what the notes do not hold finds them scattered; the fourth, how close the passage's words
-come to the question's. Names and numbers that none of the best passages holds speak against it.
+come to the question's. Names and numbers that none of the best passages holds speak against it. Where these leave
+doubt, the sentences of the best passage are asked, each read alone: a paraphrase that shares no word with its passage
+comes near one of them, and what the notes do not hold to none.
 
 The first and the third tell that the subject is right. Where words are compared, they count only so far: a question
 about the right subject whose fact is not there, a near miss, has as much of them as any. The weights that join the
 witnesses were fitted on the English half of XQuAD and checked on the Russian one (bench/refusal.py --fit); nothing is
-fitted on a user's questions. A wrong refusal, which hides the notes, weighs a quarter as heavy again as a wrong answer,
-which shows its passages.
+fitted on a user's questions.
 """
 
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rag.protocols import ChunkStore, Vectors
+from rag.retrieval.keywords import KeywordIndex
 from rag.types import Mode
 
 # A small sample says little of its own spread: it counts as this many more passages of the usual spread.
@@ -29,6 +32,10 @@ _PRIOR_PASSAGES = 20
 _TOP_SHARE = 0.05
 _SAMPLE = 256
 _NO_SPREAD = 1e-6
+# The background is learnt anew when the library has grown or shrunk by more than this share.
+_DRIFT = 0.1
+# Between these the sentences of the best passage are asked, which takes as long as embedding it.
+_DOUBT = (0.02, 0.88)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +56,9 @@ class Evidence:
     score over the question's weight; `lacking`: the share of the question's weight in names, numbers and codes that
     none of the three best passages holds; `coherence`: how much more alike the best passages are than any two of the
     library, in deviations; `closeness`: how close its words come to the question's, 0 for a foreign passage, about 1
-    for one that answers, `None` where words are not compared. Where question and passage are written in different
-    scripts, words cannot be shared and say nothing."""
+    for one that answers, `None` where words are not compared; `nearness`: how near its nearest sentence comes, on the
+    same scale, `None` where sentences were not asked. Where question and passage are written in different scripts,
+    words cannot be shared and say nothing."""
 
     surprise: float = 0.0
     covered: float = 0.0
@@ -58,6 +66,7 @@ class Evidence:
     lacking: float = 0.0
     coherence: float = 0.0
     closeness: float | None = None
+    nearness: float | None = None
     same_script: bool = True
 
 
@@ -65,16 +74,18 @@ class Evidence:
 _ENOUGH_SURPRISE = 0.75
 _ENOUGH_COHERENCE = 1.5
 
-# In the order of `terms`. Where words are compared, they were fitted on English as bench/refusal.py --fit does; those
-# of keyword and of embedders that show no words were fitted on both languages before words were compared.
+# In the order of `terms`, as `bench/refusal.py --fit --step 2` prints them for English. Modes that embed share theirs:
+# the same witnesses judge whatever passage a mode puts first.
 _WEIGHTS: Mapping[str, tuple[float, ...]] = {
-    "hybrid": (-7.82, 1.57, 1.99, 3.99, -2.7, 0.71, 4.22),
-    "dense": (-7.85, 2.09, 0.0, 0.0, 0.0, 0.11, 8.04),
-    "across scripts": (-5.24, 2.71, 0.0, 0.0, 0.0, 0.37, 5.24),
-    "keyword": (-4.9, 0.0, 3.5, 8.0, -1.89, 0.0, 0.0),
-    "hybrid without words": (-4.21, 1.75, 1.88, 2.01, -2.27, 0.43, 0.0),
-    "dense without words": (-3.16, 2.22, 0.0, 0.0, 0.0, 0.4, 0.0),
-    "across scripts without words": (-1.97, 1.89, 0.0, 0.0, 0.0, 0.52, 0.0),
+    "keyword": (-4.9, 0.0, 3.5, 8.0, -1.89, 0.0, 0.0, 0.0),
+    "one script": (-4.46, 0.76, 3.1, 4.34, -6.4, 0.36, 0.0, 0.0),
+    "one script + words": (-6.81, 1.37, 2.11, 3.85, -6.42, 0.47, 3.91, 0.0),
+    "one script + words + sentences": (-9.64, 0.38, 1.99, 2.95, -4.64, 0.05, 2.18, 7.87),
+    "one script + sentences": (-8.4, 0.3, 2.55, 3.2, -4.45, 0.08, 0.0, 7.9),
+    "across scripts": (-1.45, 1.33, 0.0, 0.0, 0.0, 0.19, 0.0, 0.0),
+    "across scripts + words": (-6.02, 1.86, 0.0, 0.0, 0.0, 0.17, 7.08, 0.0),
+    "across scripts + words + sentences": (-7.42, 0.93, 0.0, 0.0, 0.0, 0.0, 5.61, 7.97),
+    "across scripts + sentences": (-3.68, 0.84, 0.0, 0.0, 0.0, 0.0, 0.0, 7.76),
 }
 
 
@@ -88,6 +99,25 @@ def learn(store: ChunkStore, passages: int) -> Background | None:
     cosines = vectors @ vectors.T
     between = cosines[~np.eye(len(vectors), dtype=bool)]
     return Background(vectors, float(between.mean()), float(between.std()), passages)
+
+
+class BackgroundKeeper:
+    """Learns the library's background at the first question, and again when the library has changed much."""
+
+    def __init__(self) -> None:
+        self._learning = threading.Lock()
+        self._known: Background | None = None
+        self._version = -1
+
+    def get(self, store: ChunkStore, keywords: KeywordIndex) -> Background | None:
+        """Return what is known; `None` where there are too few passages."""
+        with self._learning:
+            size = len(keywords)
+            known = self._known
+            changed = keywords.version != self._version
+            if known is None or (changed and abs(size - known.passages) > _DRIFT * known.passages):
+                self._known, self._version = learn(store, size), keywords.version
+            return self._known
 
 
 def evidence(cosine: float | None, question: Vectors | None, known: Background | None) -> Evidence:
@@ -113,20 +143,32 @@ def coherence(question: Vectors, best: Sequence[Vectors], known: Background) -> 
     return (alike - known.usual) / (known.spread or _NO_SPREAD)
 
 
+def kind_of(seen: Evidence, mode: Mode) -> str:
+    """Return the name of the weights for what was seen: by words alone, in one script or across two, and what of the
+    passage was compared."""
+    if mode == "keyword":
+        return "keyword"
+    kind = "one script" if seen.same_script else "across scripts"
+    return kind + " + words" * (seen.closeness is not None) + " + sentences" * (seen.nearness is not None)
+
+
 def terms(seen: Evidence) -> tuple[float, ...]:
-    """Return what the weights weigh: 1 for the bias, surprise, covered, strength, lacking, coherence, closeness."""
-    words = (seen.covered, seen.strength, seen.lacking)
+    """Return what the weights weigh: 1 for the bias, surprise, covered, strength, lacking, coherence, closeness,
+    nearness."""
+    words, nearness = (seen.covered, seen.strength, seen.lacking), seen.nearness or 0.0
     if seen.closeness is None:
-        return (1.0, seen.surprise, *words, seen.coherence, 0.0)
+        return (1.0, seen.surprise, *words, seen.coherence, 0.0, nearness)
     surprise, coherence = min(seen.surprise, _ENOUGH_SURPRISE), min(seen.coherence, _ENOUGH_COHERENCE)
-    return (1.0, surprise, *words, coherence, seen.closeness)
+    return (1.0, surprise, *words, coherence, seen.closeness, nearness)
+
+
+def doubtful(seen: Evidence, mode: Mode) -> bool:
+    """Tell whether the witnesses leave it open if the best passage answers, so that its sentences should be asked."""
+    return _DOUBT[0] < confidence(seen, mode) < _DOUBT[1]
 
 
 def confidence(seen: Evidence, mode: Mode) -> float:
     """Return the confidence, 0..1, that the best passage answers."""
-    kind: str = "hybrid" if mode == "keyword-then-dense" else mode
-    if mode != "keyword":
-        kind = "across scripts" if not seen.same_script else kind
-        kind += "" if seen.closeness is not None else " without words"
+    kind = kind_of(seen, mode)
     total = math.fsum(weight * term for weight, term in zip(_WEIGHTS[kind], terms(seen), strict=True))
     return round(1 / (1 + math.exp(-max(-30.0, min(30.0, total)))), 4)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self, TypeVar
@@ -17,14 +16,15 @@ from rag.retrieval.freshness import later_first
 from rag.retrieval.fusion import Candidate, Found, fuse, in_order
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.late_interaction import FAINT, LateInteraction
-from rag.retrieval.naming import FileNames
+from rag.retrieval.naming import NamesKeeper
 from rag.retrieval.questions import sub_questions, without_instructions
-from rag.retrieval.refusal import Background, Evidence, coherence, confidence, evidence, learn
-from rag.retrieval.words import Word, mostly_cyrillic
+from rag.retrieval.refusal import BackgroundKeeper, Evidence, coherence, confidence, doubtful, evidence
+from rag.retrieval.words import Word, written_in_cyrillic
 from rag.types import Chunk, Hit, Mode, SearchResult
 
 Chunks = Callable[[Sequence[str]], Mapping[str, Chunk]]
 WordsOf = Callable[[Sequence[str]], Mapping[str, Sequence[bytes]]]
+Nearness = Callable[[str, Sequence[str]], Sequence[float]]
 Item = TypeVar("Item")
 
 # Candidates of each path and of the fused order, and how many times more where these are not enough; those that a
@@ -33,17 +33,17 @@ _CANDIDATES = 100
 _WIDER = 4
 _RERANKED = 30
 _RERANK_WEIGHT = 0.5
-# Candidates that are compared with the question word by word, and the weight of that.
+# Candidates that are compared with the question word by word, the weight of that, and what is added to it where no
+# candidate shares a word with the question: what words do not tell, their meaning must.
 _COMPARED_BY_WORDS = 30
-_CLOSENESS_WEIGHT = 0.5
+_CLOSENESS_WEIGHT = 0.25
+_CLOSENESS_OF_UNCOVERED = 1.0
 # Candidates of each path from the files that the question names, and what a passage gains by standing in one.
 _NAMED = 40
 NAMED_LIFT = 0.1
 # Of the best passages, those that are compared with each other, and those in which names and numbers are looked for.
 _COMPARED = 5
 _NAMES_IN = 3
-# The background is learnt anew when the library has grown or shrunk by more than this share.
-_DRIFT = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +69,26 @@ class Retriever:
         chunks: Chunks,
         reranker: Reranker | None = None,
         late: tuple[LateInteraction, WordsOf] | None = None,
+        nearness: Nearness | None = None,
     ) -> None:
-        """`late` compares words, and gets them of passages, where the index keeps them."""
+        """`late` compares words, and gets them of passages, where the index keeps them; `nearness` tells how near a
+        question comes to the nearest sentence of each of some passages."""
         self._embedder = embedder
         self._late = late
         self._store = store
         self._keywords = keywords
         self._chunks = chunks
         self._reranker = reranker
+        self._nearness = nearness
         self._centring = Centring(embedder)
-        self._background = _BackgroundKeeper()
-        self._names = _NamesKeeper()
+        self._background = BackgroundKeeper()
+        self._names = NamesKeeper()
 
     def with_reranker(self, reranker: Reranker | None) -> Self:
         """Return a retriever over the same index, with what this one has learnt, that uses another reranker."""
-        other = type(self)(self._embedder, self._store, self._keywords, self._chunks, reranker, self._late)
+        other = type(self)(
+            self._embedder, self._store, self._keywords, self._chunks, reranker, self._late, self._nearness
+        )
         other._centring, other._background, other._names = self._centring, self._background, self._names
         return other
 
@@ -115,10 +120,20 @@ class Retriever:
         return SearchResult(query, hits, sure < threshold, sure, threshold, mode, tuple(parts))
 
     def evidence(self, query: str, mode: Mode = "hybrid", paths: Sequence[str] | None = None) -> Evidence | None:
-        """Return what the confidence of a question rests on; `None` where nothing is found. For measuring."""
-        return self._rank(without_instructions(query), mode, False, paths).evidence
+        """Return all that speaks for the best passage, whether it is needed or not; `None` where nothing is found. For
+        measuring."""
+        return self._rank(without_instructions(query), mode, False, paths, thorough=True).evidence
 
-    def _rank(self, question: str, mode: Mode, rerank: bool, paths: Sequence[str] | None, k: int = 1) -> _Ranking:
+    def _rank(
+        self,
+        question: str,
+        mode: Mode,
+        rerank: bool,
+        paths: Sequence[str] | None,
+        k: int = 1,
+        *,
+        thorough: bool = False,
+    ) -> _Ranking:
         asked = understand(question, self._keywords)
         vector = None if mode == "keyword" else self._centring.embed(asked.text)
         named = self._names.get(self._keywords).named_by(asked.text)
@@ -136,8 +151,13 @@ class Retriever:
         if reranked:
             kept = in_order([replace(c, score=_with_rerank(c, reranked)) for c in kept])
         kept = later_first(kept, chunks, asked)
-        seen = self._evidence(asked, vector, kept[:_COMPARED], found, chunks[kept[0].chunk_id].text) if kept else None
-        return _Ranking(kept, chunks, same_in, reranked, seen, confidence(seen, mode) if seen else 0.0)
+        if not kept:
+            return _Ranking(kept, chunks, same_in, reranked, None, 0.0)
+        first = chunks[kept[0].chunk_id]
+        seen = self._evidence(asked, vector, kept[:_COMPARED], found, first.text)
+        if vector is not None and self._nearness and (thorough or doubtful(seen, mode)):
+            seen = replace(seen, nearness=round(self._nearness(asked.text, [passage_text(first)])[0], 6))
+        return _Ranking(kept, chunks, same_in, reranked, seen, confidence(seen, mode))
 
     def _kept(
         self, asked: Asked, found: Found, mode: Mode, named: Mapping[str, float], n: int
@@ -156,7 +176,9 @@ class Retriever:
         late, words_of = self._late
         first, rest = candidates[:_COMPARED_BY_WORDS], candidates[_COMPARED_BY_WORDS:]
         close = late.closeness(asked.text, words_of([c.chunk_id for c in first]), self._weight)
-        return [*in_order([_with_closeness(c, close.get(c.chunk_id)) for c in first]), *rest]
+        covered = max((c.covered for c in first), default=0.0)
+        weight = _CLOSENESS_WEIGHT + _CLOSENESS_OF_UNCOVERED * (1 - covered)
+        return [*in_order([_with_closeness(c, close.get(c.chunk_id), weight) for c in first]), *rest]
 
     def _weight(self, word: Word) -> float:
         """Return how much a word of the question weighs among the others: the rarer in the library, the more."""
@@ -204,7 +226,7 @@ class Retriever:
         cosine = first.dense if first.dense is not None else (found.floor if found.dense else None)
         known = None if vector is None else self._background.get(self._store, self._keywords)
         strength = (first.keyword or 0.0) / (2 * found.ideal) if found.ideal else 0.0
-        same_script = mostly_cyrillic(asked.text) == mostly_cyrillic(text)
+        same_script = written_in_cyrillic(asked.text) == written_in_cyrillic(text)
         ids = [c.chunk_id for c in best]
         alike = 0.0
         if vector is not None and known is not None:
@@ -225,37 +247,6 @@ class Retriever:
         missing = [s for s in sorted(asked.exact & asked.weights.keys()) if not self._keywords.judge({s: 1.0}, ids)]
         total = math.fsum(rarity[stem] * weight for stem, weight in asked.weights.items())
         return math.fsum(rarity[stem] for stem in missing) / total if total else 0.0
-
-
-class _BackgroundKeeper:
-    """Learns the library's background at the first question, and again when the library has changed much."""
-
-    def __init__(self) -> None:
-        self._learning = threading.Lock()
-        self._known: Background | None = None
-        self._version = -1
-
-    def get(self, store: ChunkStore, keywords: KeywordIndex) -> Background | None:
-        with self._learning:
-            size = len(keywords)
-            known = self._known
-            changed = keywords.version != self._version
-            if known is None or (changed and abs(size - known.passages) > _DRIFT * known.passages):
-                self._known, self._version = learn(store, size), keywords.version
-            return self._known
-
-
-class _NamesKeeper:
-    """Reads the files' names again when the library has changed."""
-
-    def __init__(self) -> None:
-        self._known: tuple[int, FileNames] | None = None
-
-    def get(self, keywords: KeywordIndex) -> FileNames:
-        version, known = keywords.version, self._known
-        if known is None or known[0] != version:
-            known = self._known = (version, FileNames.of(keywords.paths()))
-        return known[1]
 
 
 def _joined(first: Sequence[Item], more: Sequence[Item], key: Callable[[Item], str]) -> list[Item]:
@@ -291,10 +282,10 @@ def _named_lift(chunk: Chunk, named: Mapping[str, float]) -> float:
     return NAMED_LIFT * named.get(chunk.path, 0.0)
 
 
-def _with_closeness(candidate: Candidate, close: float | None) -> Candidate:
+def _with_closeness(candidate: Candidate, close: float | None, weight: float) -> Candidate:
     if close is None:
         return candidate
-    return replace(candidate, score=candidate.score + _CLOSENESS_WEIGHT * close, closeness=close)
+    return replace(candidate, score=candidate.score + weight * close, closeness=close)
 
 
 def _with_rerank(candidate: Candidate, reranked: Mapping[str, float]) -> float:

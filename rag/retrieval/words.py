@@ -65,12 +65,13 @@ def words(text: str) -> list[Word]:
     return found
 
 
-def mostly_cyrillic(text: str) -> bool:
-    """Tell whether most letters of a text are Cyrillic. Where there are words of three letters and more, only theirs
-    count: a formula is written in Latin letters in every language."""
+def written_in_cyrillic(text: str) -> bool:
+    """Tell whether a text is in a language of Cyrillic letters: a quarter of its letters will do, as Russian is full of
+    Latin names and code, while English holds hardly a Cyrillic letter. Where there are words of three letters and more,
+    only theirs count: a formula is written in Latin letters in every language."""
     folded = fold(text)
     letters = [c for c in "".join(_LONG.findall(folded)) or folded if c.isalpha()]
-    return sum("\u0400" <= c <= "\u04ff" for c in letters) * 2 > len(letters)
+    return bool(letters) and sum("\u0400" <= c <= "\u04ff" for c in letters) * 4 >= len(letters)
 
 
 def is_cyrillic(word: str) -> bool:
