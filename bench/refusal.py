@@ -212,7 +212,7 @@ def _show_fits(samples: Mapping[tuple[str, Mode], list[Seen]], across: Mapping[s
         by_mode = {mode: {one: in_one[one, mode] for one in LANGUAGES} for mode in embedding}
         _show_fit("one script", compared, (*BY_WORDS, *BY_MEANING), by_mode)
     for compared in COMPARED:
-        _show_fit("across scripts", compared, (0, *BY_MEANING), {"hybrid": across})
+        _show_fit("across scripts", compared, (*BY_WORDS, *BY_MEANING), {"hybrid": across})
 
 
 def _show_fit(

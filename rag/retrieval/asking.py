@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rag.retrieval.cognates import cognate
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.spelling import best_reading, corrected, with_mended_words
 from rag.retrieval.stopwords import STOP_WORDS
@@ -13,8 +14,9 @@ from rag.retrieval.words import Word, fold, is_cyrillic, words
 
 _QUOTED = re.compile(r"«([^«»]{2,200})»|“([^“”]{2,200})”|„([^„“”]{2,200})[“”]|\"([^\"]{2,200})\"")
 _LETTERS = re.compile(r"[^\W\d_]")
-# A misspelt word is looked up as its likely correction; a part of its weight stays on what was written, so that
-# a passage is never thought to hold a word that the question does not contain.
+# A word that the library does not hold is looked up as its likely correction, or as what sounds like it in the other
+# alphabet; a part of its weight stays on what was written, so that a passage is never thought to hold a word that the
+# question does not contain.
 _CORRECTION_WEIGHT = 0.7
 
 
@@ -47,7 +49,7 @@ def understand(question: str, index: KeywordIndex) -> Asked:
         if fold(word.surface) in STOP_WORDS:
             continue
         for stem in word.stems:
-            better = corrected(stem, index) if len(word.stems) == 1 else None
+            better = corrected(stem, index) or cognate(stem, index) if len(word.stems) == 1 else None
             kept = 1.0 if better is None else 1.0 - _CORRECTION_WEIGHT
             weights[stem] = weights.get(stem, 0.0) + kept
             if better is not None:

@@ -94,6 +94,10 @@ class KeywordIndex:
         """Return the stems of so many characters that some passage may hold."""
         return [stem for segment in self._state.segments for stem in segment.stems_of_length(length)]
 
+    def sounds(self, cyrillic: bool) -> list[dict[str, tuple[str, ...]]]:
+        """Return the stems of one alphabet that some passage may hold, by their sounds, a part of the index each."""
+        return [segment.by_sound(cyrillic) for segment in self._state.segments]
+
     def query(self, stems: Sequence[str], n: int, paths: Sequence[str] | None = None) -> list[tuple[str, float]]:
         """Return at most n (chunk id, BM25+ score) of passages that share a stem with the question, best first,
         ties by id. `paths` restricts to those files."""

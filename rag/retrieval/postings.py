@@ -11,6 +11,9 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from rag.retrieval.cognates import sound
+from rag.retrieval.words import is_cyrillic
+
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Row = tuple[str, str, Sequence[str]]
@@ -30,6 +33,7 @@ class Segment:
     counts: Ints
     _by_length: dict[int, tuple[str, ...]] = field(default_factory=dict)
     _places: dict[str, int] = field(default_factory=dict)
+    _by_sound: dict[bool, dict[str, tuple[str, ...]]] = field(default_factory=dict)
 
     @classmethod
     def build(cls, rows: Sequence[Row]) -> Self:
@@ -100,3 +104,14 @@ class Segment:
             # One update, so that another thread sees either nothing or all of it.
             self._by_length.update({n: tuple(group) for n, group in groups.items()} | {-1: ()})
         return self._by_length.get(length, ())
+
+    def by_sound(self, cyrillic: bool) -> dict[str, tuple[str, ...]]:
+        """Return the stems of one alphabet by their sounds."""
+        if not self._by_sound:
+            groups: dict[bool, defaultdict[str, list[str]]] = {True: defaultdict(list), False: defaultdict(list)}
+            for stem in self.stems:
+                heard = sound(stem)
+                if heard:
+                    groups[is_cyrillic(stem)][heard].append(stem)
+            self._by_sound.update({c: {k: tuple(v) for k, v in group.items()} for c, group in groups.items()})
+        return self._by_sound[cyrillic]

@@ -57,8 +57,8 @@ class Evidence:
     none of the three best passages holds; `coherence`: how much more alike the best passages are than any two of the
     library, in deviations; `closeness`: how close its words come to the question's, 0 for a foreign passage, about 1
     for one that answers, `None` where words are not compared; `nearness`: how near its nearest sentence comes, on the
-    same scale, `None` where sentences were not asked. Where question and passage are written in different scripts,
-    words cannot be shared and say nothing."""
+    same scale, `None` where sentences were not asked. Where question and passage are not written in the same script,
+    hardly a word can be shared, and other weights judge."""
 
     surprise: float = 0.0
     covered: float = 0.0
