@@ -173,28 +173,39 @@ class Preferring(LateInteraction):
         return {passage_id: 4.0 * (passage_id == self._preferred) for passage_id in kept}
 
 
-def test_near_words_bring_a_passage_up_in_every_mode_that_embeds() -> None:
+def found(question: str, mode: Mode, late: LateInteraction | None) -> SearchResult:
+    """Search three notes, two of them about engines."""
     embedder, store, keywords = WordEmbedder(), MemoryStore(), KeywordIndex()
     texts = {"a": "двигатель работа", "b": "двигатель насос", "c": "собака"}
     chunks = {name: Chunk(name, f"{name}.md", 0, text) for name, text in texts.items()}
     for name, chunk in chunks.items():
         store.add([name], embedder.embed_passages([chunk.text]), [name], [chunk.path])
         keywords.replace(chunk.path, [(name, tokens(chunk.text))])
-    kept = {name: [b"words"] for name in texts}
+    words_of = (late, lambda ids: {i: [b"words"] for i in ids}) if late else None
+    retriever = Retriever(embedder, store, keywords, lambda ids: {i: chunks[i] for i in ids}, late=words_of)
+    return retriever.search(question, mode=mode)
 
-    def search(mode: Mode, late: LateInteraction | None) -> SearchResult:
-        words_of = (late, lambda ids: {i: kept[i] for i in ids}) if late else None
-        retriever = Retriever(embedder, store, keywords, lambda ids: {i: chunks[i] for i in ids}, late=words_of)
-        return retriever.search("шумный двигатель", mode=mode)
 
+def test_near_words_weigh_more_the_fewer_words_are_shared() -> None:
+    def gain(question: str) -> float:
+        scores = [
+            {hit.chunk.id: hit.score for hit in found(question, "hybrid", late).hits}
+            for late in (None, Preferring("b"))
+        ]
+        return scores[1]["b"] - scores[0]["b"]
+
+    assert 0 < gain("двигатель насос") < gain("двигатель громкий") < gain("мотор громкий")
+
+
+def test_near_words_bring_a_passage_up_in_every_mode_that_embeds() -> None:
     modes: tuple[Mode, ...] = ("hybrid", "dense", "keyword-then-dense")
     for mode in modes:
-        plain = search(mode, None)
+        plain = found("шумный двигатель", mode, None)
         first, second = (hit.chunk.id for hit in plain.hits[:2])
-        compared = search(mode, Preferring(second))
+        compared = found("шумный двигатель", mode, Preferring(second))
         assert [hit.chunk.id for hit in compared.hits[:2]] == [second, first], mode
         assert compared.hits[0].score > compared.hits[1].score
-    assert search("keyword", Preferring("b")) == search("keyword", None)
+    assert found("двигатель", "keyword", Preferring("b")) == found("двигатель", "keyword", None)
 
 
 def test_an_index_reads_words_while_it_embeds(models: Path, tmp_path: Path) -> None:
