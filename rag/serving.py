@@ -12,7 +12,7 @@ from typing import Literal
 from rag.errors import EmbeddingError, KonspektError
 from rag.messages import Message
 from rag.models.sentence_reader import SentenceReader
-from rag.protocols import Embedder
+from rag.protocols import Embedder, ModelIdentity
 from rag.retrieval import Retriever
 from rag.retrieval.late_interaction import LateInteraction
 from rag.settings import Settings
@@ -54,6 +54,7 @@ class Shelf:
         self._successor: Serving | None = None
         self._wanted: str | None = None
         self._embedders: dict[str, Embedder] = {}
+        self._sentences: dict[ModelIdentity, SentenceReader] = {}
         self.state: ModelState = "idle"
         self.error: Message | None = None
         self.loading: Message | None = None
@@ -115,15 +116,13 @@ class Shelf:
             with self._users:
                 self._serving, self._successor = new, None
                 self._users.wait_for(lambda: old.users == 0)
-            self._indexes.sweep([new.index.identity.key])
-            old.sentences.discard()
-            self._embedders = {new.index.identity.embedder: new.embedder}
+            self._sweep()
 
     def close(self) -> None:
         """Close the catalogues."""
         with self._loading:
-            for serving in self.all():
-                serving.sentences.close()
+            for sentences in self._sentences.values():
+                sentences.close()
             self._serving = self._successor = None
             self._indexes.close()
 
@@ -157,7 +156,15 @@ class Shelf:
             self._successor = self._make(identity, embedder)
         else:
             self._successor = None
-        self._indexes.sweep([serving.index.identity.key for serving in self.all()])
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Let go of the indexes, models and sentences that nothing answers from and nothing is to."""
+        kept = self.all()
+        self._indexes.sweep([serving.index.identity.key for serving in kept])
+        self._embedders = {serving.index.identity.embedder: serving.embedder for serving in kept}
+        for identity in self._sentences.keys() - {serving.index.identity.model for serving in kept}:
+            self._sentences.pop(identity).discard()
 
     def _revive(self, identity: IndexIdentity) -> Serving | None:
         """Open an index with the model that made it; `None` where that model is no longer to be had."""
@@ -171,7 +178,9 @@ class Shelf:
         index = self._indexes.open(identity)
         words = LateInteraction.of(embedder)
         late = (words, index.catalog.words_of) if words else None
-        sentences = SentenceReader(embedder, self._data / "sentences")
+        if embedder.identity not in self._sentences:
+            self._sentences[embedder.identity] = SentenceReader(embedder, self._data / "sentences")
+        sentences = self._sentences[embedder.identity]
         retriever = Retriever(
             embedder, index.store, index.keywords, index.catalog.chunks, late=late, nearness=sentences.nearness
         )

@@ -176,7 +176,8 @@ class Filters:
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """What retrieval gives: at most k hits, best first, and whether they should be trusted as an answer.
-    `refused` is `confidence < threshold`; the hits of a refusal are merely the nearest passages."""
+    `refused` is `confidence < threshold`; the hits of a refusal are merely the nearest passages. `reading` is the
+    question as it was read where it was typed in another layout or alphabet, else empty."""
 
     query: str
     hits: tuple[Hit, ...]
@@ -186,6 +187,7 @@ class SearchResult:
     mode: Mode = "hybrid"
     sub_questions: tuple[str, ...] = ()
     warnings: tuple[Message, ...] = ()
+    reading: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,10 +116,19 @@ def test_the_same_sentence_about_somebody_else_gains_nothing() -> None:
         "Назови прошлую академическую стипендию",
         "What was the old scholarship?",
         "What was the scholarship originally?",
+        "Какой была старая академическая стипендия?",
+        "What was the academic scholarship last year?",
     ],
 )
 def test_a_question_about_the_past_is_left_alone(question: str) -> None:
     assert order(question, chunk("a", OLD, "2023"), chunk("b", NEW, "2024")) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "question", ["Какая академическая стипендия на старте учёбы?", "When is the last academic scholarship paid?"]
+)
+def test_what_merely_sounds_like_the_past_is_not(question: str) -> None:
+    assert order(question, chunk("a", OLD, "2023"), chunk("b", NEW, "2024")) == ["b", "a"]
 
 
 @pytest.mark.parametrize(

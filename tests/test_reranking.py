@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -273,6 +275,37 @@ def test_what_is_not_kept_is_forgotten(tmp_path: Path) -> None:
     assert embedder.embedded == []
     sentences.nearness("Где свет?", PASSAGES[1:])
     assert embedder.embedded != []
+
+
+def test_notes_that_cannot_be_forgotten_only_keep_their_room(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    sentences = reader(tmp_path)
+    sentences.prepare(PASSAGES)
+    sentences._kept._base.execute("PRAGMA query_only = 1")
+    sentences.keep_only(PASSAGES[:1])
+    assert "cannot be deleted" in caplog.text
+    assert len(sentences.nearness("Где свет?", PASSAGES)) == 3
+
+
+def test_a_question_does_not_wait_for_what_is_read_ahead(tmp_path: Path) -> None:
+    class Slow(WordEmbedder):
+        def __init__(self) -> None:
+            super().__init__()
+            self.started, self.going_on = threading.Event(), threading.Event()
+
+        def embed_passages(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Any:
+            if "Митоз" in texts[0]:
+                self.started.set()
+                assert self.going_on.wait(30)
+            return super().embed_passages(texts, progress)
+
+    slow = Slow()
+    sentences = reader(tmp_path, slow)
+    ahead = threading.Thread(target=sentences.prepare, args=(PASSAGES[:1],))
+    ahead.start()
+    assert slow.started.wait(30)
+    assert len(sentences.nearness("Где свет?", PASSAGES[2:])) == 1
+    slow.going_on.set()
+    ahead.join()
 
 
 def test_passages_without_sentences_and_over_the_window_are_judged(tmp_path: Path) -> None:

@@ -13,6 +13,9 @@ from fakes import MemoryStore, WordEmbedder
 
 from rag.chunking import keyword_text
 from rag.retrieval import Retriever
+from rag.retrieval.asking import understand
+from rag.retrieval.exact import PHRASE_LIFT, lifted
+from rag.retrieval.fusion import Candidate
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.questions import sub_questions, without_instructions
 from rag.retrieval.words import tokens, written_in_cyrillic
@@ -164,6 +167,39 @@ def test_near_duplicates_share_a_place_but_another_number_is_another_passage() -
     assert "b.md" not in found
 
 
+EXAMINER = (
+    "Экзамен по механике принимает {}, и студенты первого курса всех групп приходят на него с зачётными книжками, "
+    "конспектами лекций, решёнными задачами и отчётами о лабораторных работах, сданными {} преподавателям"
+)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("профессор Петров", "своим"), ("профессор Иванов", "своим")),
+        (("доцент", "в срок своим"), ("ассистент", "в срок своим")),
+    ],
+)
+def test_another_name_in_the_place_of_one_is_another_passage(one: tuple[str, str], other: tuple[str, str]) -> None:
+    notes = Notes({"a.md": [EXAMINER.format(*one)], "b.md": [EXAMINER.format(*other)], **OPTICS})
+    assert {"a.md", "b.md"} <= set(notes.files("Кто принимает экзамен по механике?"))
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        EXAMINER.format("профессор Петров", "своим").replace("приходят", "прнходят"),
+        EXAMINER.format("профессор Петров", "своим").replace("лекций, ", "«лекций» "),
+        EXAMINER.format("профессор Петров", "своим") + " лично",
+    ],
+    ids=["misread letter", "punctuation", "a word more"],
+)
+def test_a_text_told_twice_with_a_slip_is_one_passage(again: str) -> None:
+    text = EXAMINER.format("профессор Петров", "своим")
+    found = Notes({"a.md": [text], "b.md": [again], **OPTICS}).files("Кто принимает экзамен по механике?")
+    assert len({"a.md", "b.md"} & set(found)) == 1
+
+
 def test_one_section_cut_in_pieces_leaves_room_for_another_file() -> None:
     pieces = [
         Chunk(f"long-{n}", "long.md", n, f"Инерция тела: масса и скорость, часть номер {word}.", ("Инерция",))
@@ -219,6 +255,15 @@ def test_questions_are_taken_apart_only_where_they_name_two_things(question: str
         ("Какой у воды показатель преломления? Ответь кратко.", "Какой у воды показатель преломления?"),
         ("У меня батарея на 9 В. Какое напряжение на ключе?", "У меня батарея на 9 В. Какое напряжение на ключе?"),
         ("Объясни теорему Гаусса.", "Объясни теорему Гаусса."),
+        ("What is the margin? Round to two digits.", "What is the margin?"),
+        ("Answer in one word. Is it a metal?", "Answer in one word. Is it a metal?"),
+        ("Answer in one word. What is bronze?", "What is bronze?"),
+        (
+            "Round robin is a scheduler. What is the quantum?",
+            "Round robin is a scheduler. What is the quantum?",
+        ),
+        ("Write-ahead logging exists. What for?", "Write-ahead logging exists. What for?"),
+        ("Use case diagrams are UML. Who draws one?", "Use case diagrams are UML. Who draws one?"),
     ],
 )
 def test_instructions_to_the_answerer_are_not_searched_for(question: str, asked: str) -> None:
@@ -252,6 +297,14 @@ def test_a_quoted_phrase_stands_before_the_same_words_apart() -> None:
         }
     )
     assert notes.files("Где говорится про «чёрный ящик»?")[0] == "together.md"
+
+
+def test_a_quoted_word_is_no_part_of_another() -> None:
+    chunk = Chunk("a", "a.md", 0, "Которое вещество проводит ток?")
+    other = Chunk("b", "b.md", 0, "Ловит мышей кот, а не собака.")
+    asked = understand("«кот»", KeywordIndex())
+    order = lifted([Candidate("a", 0.1), Candidate("b", 0.1)], asked, KeywordIndex(), {"a": chunk, "b": other})
+    assert [(c.chunk_id, c.score) for c in order] == [("b", pytest.approx(0.1 + PHRASE_LIFT)), ("a", 0.1)]
 
 
 def test_a_rare_code_is_first_whatever_the_other_words_are_like() -> None:
@@ -315,6 +368,63 @@ def test_a_reranker_reorders_and_its_score_is_told_only_when_asked() -> None:
     best = notes.ask("преломление", rerank=True).hits[0]
     assert "Снеллиуса" in best.chunk.text
     assert best.rerank == 1.0
+
+
+class Hearing:
+    """A reranker that remembers the questions it was asked."""
+
+    name = "hearing"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def scores(self, question: str, passages: Sequence[str]) -> list[float]:
+        self.asked.append(question)
+        return [0.5] * len(passages)
+
+
+@pytest.mark.parametrize("question", ["njyrfz kbypf", "tonkaya linza"])
+def test_what_was_typed_in_another_layout_is_told_as_it_was_read_and_judged_so(question: str) -> None:
+    hearing = Hearing()
+    result = Notes(OPTICS, hearing).ask(question, rerank=True)
+    assert result.query == question
+    assert result.reading == "тонкая линза"
+    assert hearing.asked == ["тонкая линза"]
+
+
+def test_a_question_that_is_read_as_it_stands_has_no_other_reading(optics: Notes) -> None:
+    assert optics.ask("тонкая линза").reading == ""
+
+
+def test_a_comparison_in_the_wrong_layout_is_taken_apart() -> None:
+    notes = Notes({"a.md": ["Скрам ставит сроки."], "b.md": ["Канбан ограничивает работу."], **OPTICS})
+    assert notes.ask("xtv crhfv jnkbxftncz jn rfy,fyf").sub_questions == ("скрам", "канбана")
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("question", ["🚀", "🎓🎓", "→", "…"])
+def test_a_question_without_words_has_no_answer(optics: Notes, mode: Mode, question: str) -> None:
+    result = optics.ask(question, mode=mode)
+    assert result.refused
+    assert result.confidence == 0.0
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_figure_that_stands_nowhere_is_no_answer(mode: Mode) -> None:
+    notes = Notes({"a.md": ["Курс CS-101 читают осенью.", "Прибыль за 2021 год выросла."], **OPTICS})
+    assert not notes.ask("курс CS-101 читают осенью", mode=mode).refused
+    for question in ("курс CS-102 читают осенью", "Прибыль за 2024 год выросла"):
+        result = notes.ask(question, mode=mode)
+        assert result.refused, question
+        assert result.hits
+
+
+def test_the_confidence_is_that_of_the_library_as_it_is() -> None:
+    grown = Notes(OPTICS)
+    question = "Что связывает закон Снеллиуса?"
+    grown.ask(question)
+    grown.put("new.md", ["Протон и нейтрон составляют ядро атома."])
+    assert grown.ask(question) == Notes({**OPTICS, "new.md": ["Протон и нейтрон составляют ядро атома."]}).ask(question)
 
 
 def test_another_reranker_can_take_its_place(optics: Notes) -> None:

@@ -128,9 +128,11 @@ def _turn(library: Library, turn: Turn, key: str, title: bool = True) -> None:
     with right:
         if turn.reply is not None and turn.reply.result.hits:
             result = turn.reply.result
+            if result.reading:
+                st.caption(markdown(_("Read as: {question}", question=result.reading)))
             heading = _("Nearest passages. They are not an answer.") if result.refused else _("From your notes")
             st.html(f'<div class="k-label">{escape(heading)}</div>')
-            hit_cards(library, result.hits, stems(turn.question), turn.reply.quotes, key)
+            hit_cards(library, result.hits, stems(turn.reply.reading), turn.reply.quotes, key)
 
 
 def _stage(turn: Turn) -> tuple[bool, bool]:

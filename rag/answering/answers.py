@@ -60,7 +60,7 @@ def wants_quotation(question: str) -> bool:
 
 def refuse(reply: Reply) -> None:
     """Say that the notes hold no answer."""
-    text = refusal_text(reply.question, bool(reply.result.hits))
+    text = refusal_text(reply.reading, bool(reply.result.hits))
     reply.replace_text(text, answered_by="refusal", marks=(), citations=(), sentences=())
 
 
@@ -80,7 +80,7 @@ def quote(reply: Reply, embedder: Embedder | None) -> None:
 
 def _quotes(reply: Reply, embedder: Embedder | None) -> list[Quote]:
     """The best sentences; for a question of several parts, the best of each part."""
-    parts = reply.result.sub_questions if len(reply.result.sub_questions) > 1 else (reply.question,)
+    parts = reply.result.sub_questions if len(reply.result.sub_questions) > 1 else (reply.reading,)
     found: list[Quote] = []
     for part in parts:
         for item in best_quotes(reply.result.hits, part, embedder, max(1, MOST_QUOTES // len(parts))):
@@ -120,6 +120,6 @@ def _with_model(
 
 def _warn(reply: Reply) -> None:
     hits = reply.result.hits
-    reply.warn(*(found.message(hits) for found in disagreements(hits, reply.question)))
+    reply.warn(*(found.message(hits) for found in disagreements(hits, reply.reading)))
     for file in dict.fromkeys(hit.chunk.path for hit in hits if gives_orders(hit.chunk.text)):
         reply.warn(orders_warning(file))

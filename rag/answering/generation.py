@@ -48,17 +48,17 @@ def generate(
 def _write(reply: Reply, chat: ChatModel, history: Sequence[Exchange]) -> None:
     """Write the answer in one go, or, for overviews of more passages than fit, from partial answers."""
     hits = reply.result.hits
-    differing = disagreements(hits, reply.question)
+    differing = disagreements(hits, reply.reading)
     reply.warn(*(found.message(hits) for found in differing))
     pairs = [(found.newer, found.older) for found in differing]
-    prompt = build_prompt(reply.question, hits, chat.context_limit, history, differing=pairs)
+    prompt = build_prompt(reply.reading, hits, chat.context_limit, history, differing=pairs)
     reply.update(revision=_revision(chat), context=prompt.num_ctx)
     for file in prompt.orders:
         reply.warn(orders_warning(file))
-    overview = wants_overview(reply.question) or len(reply.result.sub_questions) > 1
+    overview = wants_overview(reply.reading) or len(reply.result.sub_questions) > 1
     if prompt.used < len(hits) and overview:
         partials = partial_answers(reply, chat)
-        prompt = merging_prompt(reply.question, partials, chat.context_limit)
+        prompt = merging_prompt(reply.reading, partials, chat.context_limit)
         reply.update(stage="reading", context=prompt.num_ctx)
     elif prompt.used < len(hits):
         reply.warn(
@@ -113,7 +113,7 @@ def _judged(reply: Reply, embedder: Embedder | None) -> Outcome:
     if says_no_answer(text):
         reply.warn(msg("The model found no answer in these passages."))
         return "refusal"
-    if not language_fits(text, reply.question):
+    if not language_fits(text, reply.reading):
         reply.warn(msg("The model answered in another language; the notes are quoted instead."))
         return "quotes"
     if not _checked(reply, embedder):

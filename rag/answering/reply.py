@@ -118,6 +118,11 @@ class Reply:
         self._started = 0.0
 
     @property
+    def reading(self) -> str:
+        """The question as it was read: mended where it was typed in another layout or alphabet."""
+        return self.result.reading or self.question
+
+    @property
     def answer(self) -> Answer:
         """The state at this moment."""
         return self._answer

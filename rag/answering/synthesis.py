@@ -46,11 +46,11 @@ def partial_answers(reply: Reply, chat: ChatModel) -> list[str]:
     """Ask the model about one group of passages after the other; return what it found, with the passages' own
     numbers."""
     hits = reply.result.hits
-    batches = groups(reply.question, hits, chat.context_limit)
+    batches = groups(reply.reading, hits, chat.context_limit)
     found: list[str] = []
     for done, numbers in enumerate(batches):
         reply.update(progress=(done, len(batches) + 1), stage="reading")
-        prompt = build_prompt(reply.question, hits, chat.context_limit, numbers=numbers)
+        prompt = build_prompt(reply.reading, hits, chat.context_limit, numbers=numbers)
         marks = MarkCleaner(len(hits), own_brackets(hits))
         text = ""
         for piece in written(reply, chat, prompt, marks):

@@ -146,7 +146,7 @@ def check_reply(reply: Reply, embedder: Embedder | None) -> bool:
     spans = [span for span in claims_of(text) if _is_claim(text[span[0] : span[1]], text[span[1] :])]
     passages = evidence([(" ".join(hit.chunk.heading), hit.chunk.text) for hit in hits], embedder)
     claims = [
-        Claim(_without_marks(text[start:end]), tuple(n for n in cited if n <= len(hits)), reply.question)
+        Claim(_without_marks(text[start:end]), tuple(n for n in cited if n <= len(hits)), reply.reading)
         for start, end, cited in spans
     ]
     findings = check(claims, passages, embedder)

@@ -14,7 +14,7 @@ from rag.protocols import Embedder, Vectors
 from rag.sentences import sentences
 
 _SHORTEST = 25  # characters; shorter ones (numbers, labels) go with the sentence after them
-_AT_ONCE = 256
+_AT_ONCE = 16
 
 
 class SentenceReader:
@@ -30,7 +30,7 @@ class SentenceReader:
         """Learn the embedder's scale at the first use. The vectors are kept in `folder`, a file for each model."""
         self._embedder = embedder
         self._kept = SentenceVectors(folder, embedder.identity)
-        self._reading = threading.Lock()
+        self._learning = threading.Lock()
         self._scale: tuple[float, float] | None = None
 
     @property
@@ -69,7 +69,7 @@ class SentenceReader:
     def scale(self) -> tuple[float, float]:
         """Return this embedder's mean cosine of a question with foreign sentences, and with those that answer it; the
         first call learns them."""
-        with self._reading:
+        with self._learning:
             if self._scale is None:
                 self._scale = _scale(self._embedder)
             return self._scale
@@ -84,13 +84,12 @@ class SentenceReader:
 
     def _vectors(self, passages: Sequence[str]) -> dict[str, Vectors]:
         known = self._kept.get(passages)
-        if all(passage in known for passage in passages):
+        missing = [passage for passage in dict.fromkeys(passages) if passage not in known]
+        if not missing:
             return known
-        with self._reading:  # two questions at once do not read the same passages twice
-            known = self._kept.get(passages)
-            missing = [passage for passage in dict.fromkeys(passages) if passage not in known]
-            fresh = self._read(missing)
-            self._kept.put(fresh)
+        # No lock: of two that read a passage at once, neither waits for all that the other has to read.
+        fresh = self._read(missing)
+        self._kept.put(fresh)
         return known | {passage: as_kept(vectors) for passage, vectors in fresh.items()}
 
     def _read(self, passages: Sequence[str]) -> dict[str, Vectors]:

@@ -61,9 +61,13 @@ class SentenceVectors:
     def keep_only(self, texts: Sequence[str]) -> None:
         """Forget all texts but these, so that nothing is left of notes that were deleted."""
         kept = {_digest(text) for text in texts}
-        with self._lock, self._base:
-            known = [row[0] for row in self._base.execute("SELECT digest FROM kept")]
-            self._base.executemany("DELETE FROM kept WHERE digest = ?", [(d,) for d in known if d not in kept])
+        with self._lock:
+            try:
+                with self._base:
+                    known = [row[0] for row in self._base.execute("SELECT digest FROM kept")]
+                    self._base.executemany("DELETE FROM kept WHERE digest = ?", [(d,) for d in known if d not in kept])
+            except sqlite3.Error as error:
+                log.warning("Sentence vectors of notes that are gone cannot be deleted: %s", error)
 
     def close(self) -> None:
         """Close the file."""

@@ -23,10 +23,11 @@ _CORRECTION_WEIGHT = 0.7
 @dataclass(frozen=True, slots=True)
 class Asked:
     """`weights` are those of the stems; `exact` are the stems of names, numbers, codes and quoted words, which mean
-    just themselves; `phrases` are folded. `written` is the question as it came, `text` what it is read as."""
+    just themselves; `phrases` are folded. `text` is what the question is read as, `mended` the same with single words
+    mended as well."""
 
-    written: str
     text: str
+    mended: str
     weights: dict[str, float] = field(default_factory=dict)
     exact: frozenset[str] = frozenset()
     phrases: tuple[str, ...] = ()
@@ -56,7 +57,7 @@ def understand(question: str, index: KeywordIndex) -> Asked:
                 weights[better] = weights.get(better, 0.0) + _CORRECTION_WEIGHT
             if position in names:
                 exact.add(better or stem)
-    return Asked(question, reading, weights, frozenset(exact), _phrases(question))
+    return Asked(reading, text, weights, frozenset(exact), _phrases(question))
 
 
 def _phrases(question: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -12,6 +13,8 @@ _NEAR_DUPLICATE = 0.9
 # Near-duplicates are looked for among so many of the best: no more are ever shown.
 _COMPARED = 20
 TURNING = frozenset({"не", "ни", "нет", "без", "not", "no", "never", "without"})
+_LONG_WORD = 8
+_PUNCTUATION = string.punctuation + "«»“”„‘’…—–•"
 # How much a passage's score loses for each better one of the same section, and of the same file.
 _SAME_SECTION = 0.02
 
@@ -34,7 +37,7 @@ def distinct(
                 same_in.setdefault(twin, []).append(chunk.path)
             continue
         if len(kept) < _COMPARED:
-            mine = frozenset(written)
+            mine = frozenset(filter(None, (word.strip(_PUNCTUATION) for word in written)))
             if any(_alike(mine, others) for others in words):
                 continue
             words.append(mine)
@@ -73,11 +76,21 @@ def _at(parts: Iterable[Sequence[Candidate]], rank: int) -> list[Candidate]:
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Tell whether two sets of words are those of one text told twice: other numbers or a "not" make another text."""
+    """Tell whether two sets of words are those of one text told twice. Other numbers, a "not", or a word in the place
+    of another, which may be another name or the opposite, make another text; a misspelling does not."""
     few, many = sorted((len(one), len(other)))
     if few < _NEAR_DUPLICATE * many:
         return False
     shared = len(one & other)
     if shared < _NEAR_DUPLICATE * (few + many - shared):
         return False
-    return not any(word in TURNING or any(c.isdigit() for c in word) for word in one ^ other)
+    if any(word in TURNING or any(c.isdigit() for c in word) for word in one ^ other):
+        return False
+    left, right = sorted((one - other, other - one), key=len)
+    return all(any(_misspelt(word, near) for near in right) for word in left)
+
+
+def _misspelt(word: str, near: str) -> bool:
+    from rapidfuzz.distance import OSA
+
+    return word[0] == near[0] and OSA.distance(word, near) <= (1 if len(word) < _LONG_WORD else 2)

@@ -3,6 +3,7 @@ library, a passage that holds them stands above one that is merely about the sam
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -32,9 +33,13 @@ def lifted(
     gains = {chunk_id: EXACT_LIFT * match.covered for chunk_id, match in held.items()}
     for candidate in candidates:
         text = _plain(chunks[candidate.chunk_id]) if asked.phrases else ""
-        phrases = sum(phrase in text for phrase in asked.phrases)
+        phrases = sum(_holds(text, phrase) for phrase in asked.phrases)
         gains[candidate.chunk_id] = gains.get(candidate.chunk_id, 0.0) + PHRASE_LIFT * phrases
     return in_order([replace(c, score=c.score + gains[c.chunk_id]) for c in candidates])
+
+
+def _holds(text: str, phrase: str) -> bool:
+    return phrase in text and re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text) is not None
 
 
 def _plain(chunk: Chunk) -> str:

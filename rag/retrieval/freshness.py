@@ -33,8 +33,9 @@ _REPLACED = 2
 _NEGATIONS = TURNING | {"нельзя", "cannot"}
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _ASKS_OF_THE_PAST = re.compile(
-    r"\b(?:раньше|ранее|прежде|прежн\w+|прошл\w+|стар\w{2,3}|бывш\w+|изначально|первоначальн\w+|сначала"
-    r"|earlier|previous\w*|former\w*|original\w*|initial\w*|old|older|last|past|used to)\b"
+    r"\b(?:раньше|ранее|прежде|прежн\w+|прошл\w+|стар(?:ый|ая|ое|ые|ого|ой|ую|ому|ым|ом|ых|ыми)|бывш\w+|изначально"
+    r"|первоначальн\w+|сначала|earlier|previous\w*|former\w*|original\w*|initial\w*|old|older|past|used to"
+    r"|last (?:year|term|semester|month|week|time))\b"
 )
 
 

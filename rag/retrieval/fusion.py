@@ -12,7 +12,7 @@ from rag.types import Mode
 DENSE_WEIGHT = 0.5
 # BM25+ gives a passage about 2 idf for a word that stands in it once or twice: the scale on which a passage that
 # holds the whole question comes near 1, and one that shares a stray word with it stays near 0.
-_IDF_SCALE = 2.0
+IDF_SCALE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def fuse(found: Found, mode: Mode) -> list[Candidate]:
         rank, cosine = dense.get(chunk_id, (None, None))
         match = found.judged.get(chunk_id)
         meaning = _stretched(floor if cosine is None else cosine, floor, top)
-        words = match.score / (_IDF_SCALE * found.ideal) if match and found.ideal else 0.0
+        words = match.score / (IDF_SCALE * found.ideal) if match and found.ideal else 0.0
         candidates.append(
             Candidate(
                 chunk_id,

@@ -53,14 +53,26 @@ _INSTRUCTION = re.compile(
     r"|если|иначе|пожалуйста|ответь\w*|отвечай\w*|объясни\w*|напиши\w*|укажи\w*|используй\w*|поясни\w*|обоснуй\w*)\b",
     re.IGNORECASE,
 )
+# "Round robin is a scheduler" and "Write-ahead logging …" begin with such a word, and tell something.
+_STATES = re.compile(
+    r"(?!if|otherwise|assume|please)\w+(?:-|(?:\s+[\w-]+){1,3}\s+(?:is|are|was|were|has|have|had|does|do|can)\b)",
+    re.IGNORECASE,
+)
 
 
 def without_instructions(question: str) -> str:
     """Leave out sentences that only instruct the answerer ("If it is not relevant, then say so."): they would pull
     the search away from what is asked. A text without a question mark is left as it is."""
     parts = _SENTENCE.split(question.strip())
-    asked = [part for part in parts if part.endswith("?") or not _INSTRUCTION.match(part)]
+    asked = [part for n, part in enumerate(parts) if part.endswith("?") or not _instructs(part, parts[n + 1 :])]
     return " ".join(asked) if any(part.endswith("?") for part in asked) else question
+
+
+def _instructs(sentence: str, following: list[str]) -> bool:
+    """Tell whether a sentence only instructs; one that tells what the question after it points back to does not."""
+    if _INSTRUCTION.match(sentence) is None or _STATES.match(sentence):
+        return False
+    return not (following and following[0].endswith("?") and _POINTS_BACK.search(following[0]))
 
 
 def sub_questions(question: str) -> list[str]:

@@ -13,13 +13,13 @@ from rag.retrieval.centring import Centring
 from rag.retrieval.diversity import distinct, merged, spread
 from rag.retrieval.exact import lifted
 from rag.retrieval.freshness import later_first
-from rag.retrieval.fusion import Candidate, Found, fuse, in_order
+from rag.retrieval.fusion import IDF_SCALE, Candidate, Found, fuse, in_order
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.late_interaction import FAINT, LateInteraction
 from rag.retrieval.naming import NamesKeeper
 from rag.retrieval.questions import sub_questions, without_instructions
 from rag.retrieval.refusal import BackgroundKeeper, Evidence, coherence, confidence, doubtful, evidence
-from rag.retrieval.words import Word, written_in_cyrillic
+from rag.retrieval.words import Word, words, written_in_cyrillic
 from rag.types import Chunk, Hit, Mode, SearchResult
 
 Chunks = Callable[[Sequence[str]], Mapping[str, Chunk]]
@@ -48,8 +48,9 @@ _NAMES_IN = 3
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    """One question's candidates in order, the texts of the best, and what speaks for the first."""
+    """One question as it was read, its candidates in order, the texts of the best, and what speaks for the first."""
 
+    asked: Asked
     candidates: Sequence[Candidate]
     chunks: Mapping[str, Chunk]
     same_in: Mapping[str, tuple[str, ...]]
@@ -112,12 +113,13 @@ class Retriever:
         reranker's judgement where there is one, and a confidence under `threshold` refuses. `parts` are the questions
         that it consists of; where none are given, rules look for them."""
         asked = without_instructions(query)
-        parts = parts or sub_questions(asked)
         whole = self._rank(asked, mode, rerank, paths, k)
+        parts = parts or sub_questions(whole.asked.mended)
         rankings = [whole, *(self._rank(part, mode, rerank, paths) for part in parts)]
         hits = _hits(rankings, k)
         sure = max(whole.confidence, min((r.confidence for r in rankings[1:]), default=0.0))
-        return SearchResult(query, hits, sure < threshold, sure, threshold, mode, tuple(parts))
+        mended = whole.asked.mended if whole.asked.mended != asked else ""
+        return SearchResult(query, hits, sure < threshold, sure, threshold, mode, tuple(parts), reading=mended)
 
     def evidence(self, query: str, mode: Mode = "hybrid", paths: Sequence[str] | None = None) -> Evidence | None:
         """Return all that speaks for the best passage, whether it is needed or not; `None` where nothing is found. For
@@ -147,17 +149,17 @@ class Retriever:
             n *= _WIDER
         if vector is not None:
             kept = self._compared_by_words(asked, kept)
-        reranked = self._judge(question, kept, chunks) if rerank and self._reranker else {}
+        reranked = self._judge(asked.text, kept, chunks) if rerank and self._reranker else {}
         if reranked:
             kept = in_order([replace(c, score=_with_rerank(c, reranked)) for c in kept])
         kept = later_first(kept, chunks, asked)
-        if not kept:
-            return _Ranking(kept, chunks, same_in, reranked, None, 0.0)
+        if not kept or not words(asked.text):
+            return _Ranking(asked, kept, chunks, same_in, reranked, None, 0.0)
         first = chunks[kept[0].chunk_id]
         seen = self._evidence(asked, vector, kept[:_COMPARED], found, first.text)
         if vector is not None and self._nearness and (thorough or doubtful(seen, mode)):
             seen = replace(seen, nearness=round(self._nearness(asked.text, [passage_text(first)])[0], 6))
-        return _Ranking(kept, chunks, same_in, reranked, seen, confidence(seen, mode))
+        return _Ranking(asked, kept, chunks, same_in, reranked, seen, confidence(seen, mode))
 
     def _kept(
         self, asked: Asked, found: Found, mode: Mode, named: Mapping[str, float], n: int
@@ -225,7 +227,7 @@ class Retriever:
         first = best[0]
         cosine = first.dense if first.dense is not None else (found.floor if found.dense else None)
         known = None if vector is None else self._background.get(self._store, self._keywords)
-        strength = (first.keyword or 0.0) / (2 * found.ideal) if found.ideal else 0.0
+        strength = (first.keyword or 0.0) / (IDF_SCALE * found.ideal) if found.ideal else 0.0
         same_script = written_in_cyrillic(asked.text) == written_in_cyrillic(text)
         ids = [c.chunk_id for c in best]
         alike = 0.0
@@ -239,8 +241,13 @@ class Retriever:
             strength=strength,
             closeness=first.closeness,
             lacking=self._lacking(asked, ids[:_NAMES_IN]),
+            unknown_figure=self._asks_of_unknown_figure(asked),
             same_script=same_script,
         )
+
+    def _asks_of_unknown_figure(self, asked: Asked) -> bool:
+        figures = [w.stems for w in words(asked.text) if len(w.surface) > 2 and any(c.isdigit() for c in w.surface)]
+        return any(not any(self._keywords.frequency(stem) for stem in stems) for stems in figures)
 
     def _lacking(self, asked: Asked, ids: Sequence[str]) -> float:
         rarity = self._keywords.rarity(asked.weights)

@@ -15,7 +15,8 @@ from rag.retrieval.words import fold, is_cyrillic, is_latin, tokens
 
 _LATIN_KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,.`"
 _RUSSIAN_KEYS = "йцукенгшщзхъфывапролджэячсмитьбюё"
-_TO_RUSSIAN = str.maketrans(_LATIN_KEYS + _LATIN_KEYS.upper(), _RUSSIAN_KEYS + _RUSSIAN_KEYS.upper())
+# Small letters last: a key such as "," has no capital of its own.
+_TO_RUSSIAN = str.maketrans(_LATIN_KEYS.upper() + _LATIN_KEYS, _RUSSIAN_KEYS.upper() + _RUSSIAN_KEYS)
 _TO_LATIN = str.maketrans(_RUSSIAN_KEYS, _LATIN_KEYS)
 _LETTER_GROUPS = (
     "shch=щ sch=щ sh=ш ch=ч zh=ж kh=х ts=ц yu=ю ju=ю ya=я ja=я yo=е jo=е ye=е ey=ей ay=ай oy=ой iy=ий yy=ый uy=уй "
