@@ -8,15 +8,18 @@ import json
 import re
 import sys
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rag import reports
 from rag.errors import KonspektError
 from rag.settings import Paths
-from rag.types import MODES, FileProgress, Filters
+from rag.syncing.scanning import check_folder
+from rag.types import MODES, FileProgress, Filters, Meta
 
 if TYPE_CHECKING:
+    from rag.library import Library
     from rag.serving import LoadEmbedder
 
 
@@ -30,19 +33,25 @@ def main(arguments: Sequence[str] | None = None, embedders: LoadEmbedder | None 
             document, failed = options.run(options)
     except KonspektError as error:
         document, failed = {"error": str(error)}, True
-        print(error, file=sys.stderr)
+        _write(f"{error}\n", sys.stderr)
     if options.json:
-        json.dump(document, sys.stdout, ensure_ascii=False, allow_nan=False)
-        print()
+        _write(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n", sys.stdout)
     elif "error" not in document:
-        sys.stdout.write(options.show(document))
+        _write(options.show(document), sys.stdout)
     return int(failed)
+
+
+def _write(text: str, stream: TextIO) -> None:
+    """Write what any reader can decode: an argument may hold bytes that are no text."""
+    from rag.answering.tidying import printable
+
+    stream.write(printable(text))
 
 
 Result = tuple[dict[str, Any], bool]
 
 
-def _library(options: argparse.Namespace) -> Any:
+def _library(options: argparse.Namespace) -> contextlib.closing[Library]:
     from rag.library import Library
 
     given = {"embedders": options.embedders} if options.embedders else {}
@@ -58,7 +67,7 @@ def _sync(options: argparse.Namespace) -> Result:
 def _search(options: argparse.Namespace) -> Result:
     with _library(options) as library:
         result = library.search(options.query, options.k, options.mode, options.rerank or None, _filters(options))
-    return reports.search(result), False
+        return _with_gaps(reports.search(result), library, options), False
 
 
 def _ask(options: argparse.Namespace) -> Result:
@@ -66,7 +75,28 @@ def _ask(options: argparse.Namespace) -> Result:
         reply = library.ask(options.question, options.k, use_llm=not options.no_llm, filters=_filters(options))
         for _ in reply:
             pass
-    return reports.ask(reply), False
+        return _with_gaps(reports.ask(reply), library, options), False
+
+
+def _with_gaps(document: dict[str, Any], library: Library, options: argparse.Namespace) -> dict[str, Any]:
+    """Tell with the hits why there may be none. JSON keeps stdout to itself, so a person is told on stderr."""
+    gaps = _gaps(library, _filters(options))
+    if options.json:
+        _write("".join(f"{gap}\n" for gap in gaps), sys.stderr)
+    return {**document, "warnings": [*document["warnings"], *gaps]}
+
+
+def _gaps(library: Library, filters: Filters) -> list[str]:
+    """Tell that the index is empty, or which of the places to search it does not know."""
+    from rag.retrieval.filtering import passes
+
+    paths = [status.path for status in library.files() if status.chunks]
+    if not paths:
+        return ["The index is empty. Run `konspekt sync`: it tells what it cannot read."]
+    places = [(f"file “{name}”", Filters(files=(name,))) for name in filters.files]
+    places += [(f"folder “{name}”", Filters(folders=(name,))) for name in filters.folders]
+    unknown = [name for name, place in places if not any(passes(path, Meta(), place) for path in paths)]
+    return [f"There is no {name} in the index. See `konspekt files` for the names." for name in unknown]
 
 
 def _eval(options: argparse.Namespace) -> Result:
@@ -80,7 +110,10 @@ def _eval(options: argparse.Namespace) -> Result:
 
 def _files(options: argparse.Namespace) -> Result:
     with _library(options) as library:
-        return reports.files(library.files()), False
+        found = library.files()
+        if not found:
+            check_folder(library.paths.notes)
+    return reports.files(found), False
 
 
 def _chunks(options: argparse.Namespace) -> Result:
@@ -111,25 +144,32 @@ def _progress() -> Callable[[FileProgress], None]:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    numbers = tuple(int(part) for part in text.split(","))
-    if min(numbers) < 1:
-        raise ValueError(text)
-    return numbers
+    return tuple(_positive(part) for part in text.split(","))
+
+
+def _positive(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number of 1 or more")
+    return number
 
 
 def _date(text: str) -> str:
-    if not re.fullmatch(r"\d{4}(-\d\d(-\d\d)?)?", text):
+    if not re.fullmatch(r"[0-9]{4}(-[0-9]{2}){0,2}", text):
         raise argparse.ArgumentTypeError(f"not a date: {text}; write 2024-05-17, 2024-05 or 2024")
+    try:
+        date.fromisoformat(f"{text}-01-01"[:10])
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"there is no such date: {text} (year, month, day)") from error
     return text
 
 
 def _filters(options: argparse.Namespace) -> Filters:
     places = (tuple(options.folder), tuple(options.file))
     return Filters(*places, tuple(options.tag), tuple(options.language), options.date_from, options.date_to)
-
-
-def _positive(text: str) -> int:
-    return _numbers(text)[0] if "," not in text else int(text)
 
 
 def _modes(text: str) -> tuple[str, ...]:

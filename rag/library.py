@@ -19,6 +19,7 @@ from rag.answering.history import History
 from rag.answering.prompts import standalone
 from rag.answering.reply import Reply
 from rag.answering.synthesis import OVERVIEW_PASSAGES, wants_breadth
+from rag.answering.tidying import printable
 from rag.chat.choosing import chat_models, load_chat
 from rag.doctor import doctor
 from rag.errors import KonspektError, QuestionError, SettingsError, StoreError
@@ -33,6 +34,7 @@ from rag.serving import LoadEmbedder, Serving, Shelf
 from rag.settings import SENTENCE_RERANKER, Paths, Settings
 from rag.syncing.indexing import Progress
 from rag.syncing.keeping import Keeper
+from rag.syncing.scanning import known_as, on_disk
 from rag.syncing.uploads import UploadResult, add_file, throw_away
 from rag.types import Check, Chunk, FileStatus, Filters, IndexStatus, Mode, PageBox, SearchResult, SyncResult
 
@@ -149,6 +151,7 @@ class Library:
 
     def chunks(self, path: str) -> list[Chunk]:
         """Return a file's passages in order. Raises `QuestionError` for a file that is not known."""
+        path = known_as(path)
         catalog = self._shelf.catalog()
         if catalog is None or path not in catalog.fingerprints():
             raise QuestionError(msg("There is no file “{file}” in the index. See “files” for their names.", file=path))
@@ -169,6 +172,7 @@ class Library:
     ) -> SearchResult:
         """Find passages. What is not given is taken from the settings; `parts` of the question are found by rules.
         Raises `QuestionError`, `KonspektError`."""
+        query = printable(query)
         if not query.strip():
             raise QuestionError(msg("The question is empty. Type what you want to know."))
         k = self._settings.top_k if k is None else k
@@ -191,6 +195,7 @@ class Library:
         """Search and answer. The passages are there at once, the text streams as the reply is iterated.
         `history` are earlier questions and answers; they count only where the question refers back. Where `k` is not
         given and a model answers, a summary of the notes takes more passages than the settings say."""
+        question = printable(question)
         chat: FindChat | None = None
         if use_llm and not self._settings.quotes_only:
             chat = cache(partial(load_chat, self._settings))
@@ -226,7 +231,7 @@ class Library:
 
     def real_path(self, path: str) -> Path:
         """Return where a file lies on disk."""
-        return self.paths.notes / path
+        return on_disk(self.paths.notes, path)
 
     def chat_models(self) -> list[str]:
         """Return the chat models of the configured server. Raises `ChatError`."""
@@ -240,7 +245,11 @@ class Library:
         by: str | None = None,
         rerank: bool | None = None,
     ) -> dict[str, Any]:
-        """Measure retrieval on control questions, as the command-line contract says."""
+        """Measure retrieval on control questions, as the command-line contract says; loading is not timed."""
+        with self._shelf.use() as serving:
+            serving.retriever.warm_up()
+            if self._settings.reranker if rerank is None else rerank:
+                self._reranker(serving)
 
         def search(query: str, k: int, mode: Mode) -> SearchResult:
             return self.search(query, k, mode, rerank)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from rag.syncing.scanning import known_as
 from rag.types import Check, Chunk, FileStatus, Hit, SearchResult, SyncResult
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ Document = Mapping[str, Any]
 
 def sync(result: SyncResult) -> dict[str, Any]:
     """Return `sync`'s document."""
-    failed = [{"file": f.file, "error": str(f.error)} for f in result.failed]
+    failed = [{"file": known_as(f.file), "error": str(f.error)} for f in result.failed]
     return {**asdict(result), "failed": failed}
 
 
@@ -54,7 +55,7 @@ def files(statuses: Sequence[FileStatus]) -> dict[str, Any]:
 
 def chunks(file: str, found: Sequence[Chunk]) -> dict[str, Any]:
     """Return `chunks`' document."""
-    return {"file": file, "chunks": [_chunk(chunk) for chunk in found]}
+    return {"file": known_as(file), "chunks": [_chunk(chunk) for chunk in found]}
 
 
 def doctor(checks: Sequence[Check]) -> dict[str, Any]:
@@ -74,16 +75,13 @@ def show_sync(document: Document) -> str:
 
 def show_search(document: Document) -> str:
     """Tell `search`'s document in words."""
-    if not document["hits"]:
-        return "Nothing found.\n"
-    head = "Not an answer, merely the nearest passages:\n\n" if document["refused"] else ""
-    return head + "\n".join(_show_hit(hit) for hit in document["hits"])
+    return _show_warnings(document) + _show_hits(document)
 
 
 def show_ask(document: Document) -> str:
     """Tell `ask`'s document in words."""
-    warnings = "".join(f"! {warning}\n" for warning in document["warnings"])
-    return f"{document['answer']}\n\n{warnings}({document['answered_by']})\n\n{show_search(document)}"
+    answered_by = f"{_show_warnings(document)}({document['answered_by']})"
+    return f"{document['answer']}\n\n{answered_by}\n\n{_show_hits(document)}"
 
 
 def show_eval(document: Document) -> str:
@@ -150,7 +148,7 @@ def _hit(rank: int, hit: Hit) -> dict[str, Any]:
 def _file(status: FileStatus) -> dict[str, Any]:
     report = status.report
     return {
-        "file": status.path,
+        "file": known_as(status.path),
         "state": status.state,
         "pages": report.pages,
         "text_pages": len(report.text_pages),
@@ -187,6 +185,17 @@ def _place(file: str, at: Mapping[str, Any]) -> str:
     first, last = at["page"], at["page_last"]
     pages = [] if first is None else [f"p. {first}" if first == last else f"pp. {first}-{last}"]
     return " › ".join([file, *at["heading"], *pages])
+
+
+def _show_warnings(document: Document) -> str:
+    return "".join(f"! {warning}\n" for warning in document["warnings"])
+
+
+def _show_hits(document: Document) -> str:
+    if not document["hits"]:
+        return "Nothing found.\n"
+    head = "Not an answer, merely the nearest passages:\n\n" if document["refused"] else ""
+    return head + "\n".join(_show_hit(hit) for hit in document["hits"])
 
 
 def _show_hit(hit: Mapping[str, Any]) -> str:

@@ -88,3 +88,17 @@ def test_a_name_counts_as_the_name_that_the_library_holds() -> None:
 def test_what_is_written_in_neither_alphabet_has_no_sound(stem: str) -> None:
     assert sound(stem) == ""
     assert cognate(stem, index_of("слово word")) is None
+
+
+RUSSIAN = "Транзакция переводит базу данных из одного согласованного состояния в другое, а слой layer хранит страницы"
+
+
+def test_a_foreign_word_that_is_missing_is_not_misspelt() -> None:
+    asked = understand("Should the player wait?", index_of(RUSSIAN))
+    assert "layer" not in asked.weights
+    assert asked.weights["player"] == 1.0
+
+
+def test_a_foreign_word_in_a_question_of_the_library_s_language_is_mended() -> None:
+    asked = understand("Что хранит слой leyer?", index_of(RUSSIAN))
+    assert asked.weights["layer"] == pytest.approx(0.7)

@@ -6,6 +6,7 @@ import json
 import socket
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -68,11 +69,11 @@ class Run:
     """Runs commands in this process and reads what they print."""
 
     def __init__(self, paths: Paths, capsys: pytest.CaptureFixture[str]) -> None:
-        self._where = ["--notes", str(paths.notes), "--data", str(paths.data)]
+        self.where = ["--notes", str(paths.notes), "--data", str(paths.data)]
         self._capsys = capsys
 
     def text(self, *arguments: str, code: int = 0) -> str:
-        assert main([*arguments, *self._where], embedders) == code
+        assert main([*arguments, *self.where], embedders) == code
         return self._capsys.readouterr().out
 
     def json(self, *arguments: str, code: int = 0) -> dict[str, Any]:
@@ -219,6 +220,24 @@ def test_wrong_usage_exits_with_two(arguments: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("search", "x", "-k", "0"), "argument -k: “0” is not a whole number of 1 or more"),
+        (("search", "x", "-k", "2,3"), "argument -k: “2,3” is not a whole number of 1 or more"),
+        (("eval", "a", "--k", "1,a"), "argument --k: “a” is not a whole number of 1 or more"),
+        (("search", "x", "--from", "soon"), "write 2024-05-17, 2024-05 or 2024"),
+        (("search", "x", "--from", "2024-13-45"), "there is no such date: 2024-13-45"),
+    ],
+)
+def test_wrong_usage_is_told_with_what_is_right(
+    arguments: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(list(arguments))
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("arguments", "reason"),
     [(("search", "  "), "empty"), (("chunks", "no.md"), "no file"), (("eval", "no.jsonl"), "no.jsonl")],
 )
@@ -254,8 +273,78 @@ def test_a_search_can_be_kept_to_places_tags_languages_and_dates(synced: Run, on
     assert files or answered["answered_by"] == "refusal"
 
 
-@pytest.mark.parametrize("date", ["yesterday", "2024-5-1", "17.05.2024"])
+@pytest.mark.parametrize("date", ["yesterday", "2024-5-1", "17.05.2024", "2024-13", "2023-02-29", "0000", "２０２４"])
 def test_what_is_no_date_is_wrong_usage(date: str) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(["search", "свет", "--from", date])
     assert exit_.value.code == 2
+
+
+@pytest.mark.parametrize("date", ["2024", "2024-12", "2024-02-29"])
+def test_a_date_is_a_year_a_month_or_a_day(synced: Run, date: str) -> None:
+    assert synced.json("search", "свет", "--from", date)["query"] == "свет"
+
+
+def test_bytes_that_are_no_text_are_searched_and_printed_as_text(synced: Run) -> None:
+    assert synced.json("search", "\udcff\udcfe")["query"] == "\ufffd\ufffd"
+    assert synced.json("ask", "\udcff\udcfe", "--no-llm", "--file", "\udcff")["query"] == "\ufffd\ufffd"
+    assert "“\ufffd”" in synced.json("chunks", "\udcff", code=1)["error"]
+    assert "“\ufffd”" in synced.text("search", "свет", "--file", "\udcff")
+
+
+def test_a_file_may_be_named_in_either_encoding_of_its_letters(run: Run, folder: Paths) -> None:
+    name, other = "йод.md", unicodedata.normalize("NFD", "йод.md")
+    (folder.notes / name).write_text("Йод испаряется.")
+    assert run.json("sync")["failed"] == []
+    assert run.json("chunks", other) == run.json("chunks", name)
+    assert run.json("chunks", other)["file"] == name
+    assert [hit["file"] for hit in run.json("search", "йод испаряется", "--file", other)["hits"]] == [name]
+
+
+def test_files_named_alike_are_told_by_sync_and_in_the_list(run: Run, folder: Paths) -> None:
+    for form, text in (("NFC", "Йод испаряется."), ("NFD", "Звук отражается.")):
+        (folder.notes / unicodedata.normalize(form, "йод.md")).write_text(text)  # type: ignore[arg-type]
+    (failed,) = run.json("sync", code=1)["failed"]
+    assert failed["file"] == "йод.md"
+    assert "Rename one of the two" in failed["error"]
+    rows = [f for f in run.json("files")["files"] if f["file"] == "йод.md"]
+    assert {f["state"]: f["error"] for f in rows} == {"indexed": None, "failed": failed["error"]}
+    assert [chunk["text"] for chunk in run.json("chunks", "йод.md")["chunks"]] == ["Йод испаряется."]
+
+
+@pytest.mark.parametrize("command", [("search", "свет"), ("ask", "Что такое свет?", "--no-llm")])
+def test_places_that_the_index_does_not_know_are_named(
+    synced: Run, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    only = ["--file", "no such.md", "--file", "биология.txt", "--folder", "нет", "--folder", "физика"]
+    assert main([*command, *only, "--json", *synced.where], embedders) == 0
+    told = capsys.readouterr()
+    gaps = [text for text in json.loads(told.out)["warnings"] if "index" in text]
+    assert [gap.partition(" in the index")[0] for gap in gaps] == [
+        "There is no file “no such.md”", "There is no folder “нет”",
+    ]  # fmt: skip
+    assert all(gap in told.err for gap in gaps)
+    assert "! There is no file “no such.md”" in synced.text(*command, *only)
+
+
+def test_an_empty_index_is_told(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "run `konspekt sync`" in run.text("search", "свет").casefold()
+    assert run.json("search", "свет", "--file", "no.md")["hits"] == []
+    assert main(["search", "свет", "--json", *run.where], embedders) == 0
+    assert "The index is empty" in capsys.readouterr().err
+
+
+def test_a_missing_notes_folder_is_told_by_the_list_of_files_where_nothing_is_indexed(
+    run: Run, folder: Paths, tmp_path: Path
+) -> None:
+    assert run.json("files") == {"files": []}
+    folder.notes.rename(tmp_path / "away")
+    assert run.json("files", code=1) == run.json("sync", code=1)
+    assert "does not exist" in run.json("files", code=1)["error"]
+
+
+def test_what_is_indexed_is_listed_without_the_notes_folder(
+    indexed: Paths, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    away = Run(Paths(tmp_path / "no", indexed.data), capsys)
+    assert {f["file"] for f in away.json("files")["files"]} == set(NOTES)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import sqlite3
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +17,9 @@ from rag.errors import EmbeddingError, QuestionError, SettingsError, StoreError
 from rag.library import Library
 from rag.messages import Message, msg
 from rag.protocols import Embedder
-from rag.retrieval import passage_text
+from rag.retrieval import Retriever, passage_text
 from rag.settings import Paths, Settings
-from rag.types import Filters
+from rag.types import Filters, SearchResult
 from tests.fakes import WordEmbedder
 from tests.ollama_server import Behaviour, OllamaServer
 from tests.waiting import eventually
@@ -134,6 +136,54 @@ def test_an_empty_library_answers_nothing_and_does_not_fail(library: Library) ->
 def test_an_unknown_file_s_chunks_are_told(library: Library) -> None:
     with pytest.raises(QuestionError, match=r"no file “x\.md”"):
         library.chunks("x.md")
+
+
+def test_a_file_s_chunks_are_found_however_the_letters_of_its_name_are_encoded(library: Library) -> None:
+    write(library, "йод.md", "Йод испаряется.")
+    library.sync()
+    assert library.chunks(unicodedata.normalize("NFD", "йод.md")) == library.chunks("йод.md")
+
+
+def test_a_question_with_bytes_that_are_no_text_is_searched_like_any_other(library: Library) -> None:
+    write(library, "a.md", "Свет преломляется.")
+    library.sync()
+    assert library.search("\udcff свет\udcfe").query == "\ufffd свет\ufffd"
+    reply = library.ask("\udcff свет преломляется?")
+    assert "преломляется" in "".join(reply)
+    assert (reply.question, reply.result.query) == ("\ufffd свет преломляется?",) * 2
+
+
+def test_loading_is_not_timed_by_an_evaluation(
+    library: Library, embedders: Embedders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready: list[tuple[list[str], bool]] = []
+    warm_up, search = Retriever.warm_up, library.search
+
+    def warmed(retriever: Retriever) -> None:
+        warm_up(retriever)
+        ready.append((list(embedders.loaded), False))
+
+    def searched(*given: Any) -> SearchResult:
+        ready.append((list(embedders.loaded), True))
+        return search(*given)
+
+    monkeypatch.setattr(Retriever, "warm_up", warmed)
+    monkeypatch.setattr(library, "search", searched)
+    library.evaluate([{"question": "свет", "file": "a.md"}])
+    assert ready == [(["bundled"], False), (["bundled"], True)]
+
+
+def test_both_of_two_files_named_alike_are_listed_with_what_to_do(library: Library) -> None:
+    write(library, "йод.md", "Йод испаряется.")
+    (library.paths.notes / unicodedata.normalize("NFD", "йод.md")).write_text("Звук отражается.")
+    library.sync()
+    states = {file.state: file for file in library.files()}
+    assert states["indexed"].path == "йод.md"
+    assert "Rename one of the two" in str(states["failed"].error)
+    library.delete_file(states["failed"].path)
+    library.sync()
+    assert [file.state for file in library.files()] == ["indexed"]
+    assert texts(library, "йод испаряется") == ["Йод испаряется."]
 
 
 def test_neighbours_are_the_passages_before_and_after(library: Library) -> None:
@@ -301,6 +351,47 @@ def test_sentences_of_a_model_that_no_longer_answers_are_deleted(library: Librar
     after = set((library.paths.data / "sentences").glob("*.sqlite"))
     assert len(before) == len(after) == 1
     assert before != after
+
+
+def test_sentences_outlive_an_index_that_its_own_model_makes_anew(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(library, "a.md", "Свет преломляется.")
+    library.sync()
+    before = library._shelf.load()
+    before.sentences.nearness("Что делает свет?", ["Свет преломляется."])
+    library.close()
+    monkeypatch.setattr("rag.syncing.indexing.CHUNKER_VERSION", "another")
+    with closing(Library.open(library.paths, embedders=library._shelf._load_embedder)) as again:
+        again.sync()
+        after = again._shelf.load()
+        assert after.index.identity.key != before.index.identity.key
+        assert after.index.identity.model == before.index.identity.model
+        assert after.sentences._kept.get(["Свет преломляется."])
+
+
+def test_a_model_that_was_chosen_and_given_up_leaves_nothing(library: Library) -> None:
+    write(library, "a.md", "Свет преломляется.")
+    library.sync()
+    usual = library.settings
+    library.change_settings(replace(usual, embedder="other"))
+    given_up = library._shelf.prepare().sentences, library._shelf.successor
+    assert given_up[1] is not None
+    library.change_settings(usual)
+    library._shelf.prepare()
+    assert library._shelf.successor is None
+    assert len(list((library.paths.data / "sentences").glob("*.sqlite"))) == 1
+    assert list(library._shelf._embedders) == [usual.embedder]
+
+
+def test_an_answer_quotes_what_was_meant_not_what_was_typed(library: Library) -> None:
+    write(library, "a.md", "# История\n\nКрестьян освободили в 1861 году. Армией командовал князь. Урожай был плохим.")
+    write(library, "b.md", "# Код\n\ndef f(x): return x")
+    library.sync()
+    reply = library.ask("jcdj,jlbkb rhtcnmzy", use_llm=False)
+    list(reply)
+    assert reply.result.reading == "освободили крестьян"
+    assert "Крестьян освободили в 1861 году." in reply.text
 
 
 def test_a_question_that_refers_back_is_looked_up_with_the_one_before(library: Library) -> None:

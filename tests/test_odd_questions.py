@@ -98,7 +98,20 @@ def test_a_quoted_phrase_that_is_rare_stands_first(library: Library) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "question",
-    ["и в на что это", "what is the", "???", "🙂", "👩‍🔬👩‍🔬", "«»", "\x00", "…", "-", "\u202eабв", "((((", "%_'\";--"],
+    [
+        "и в на что это",
+        "what is the",
+        "???",
+        "🙂",
+        "👩‍🔬👩‍🔬",
+        "«»",
+        "a\x00",
+        "…",
+        "-",
+        "\u202eабв",
+        "((((",
+        "%_'\";--",
+    ],
 )
 def test_a_question_that_holds_nothing_breaks_nothing(library: Library, mode: Mode, question: str) -> None:
     result = library.search(question, mode=mode)

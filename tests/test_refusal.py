@@ -152,10 +152,11 @@ def test_without_words_to_compare_the_other_witnesses_judge() -> None:
     assert confidence(Evidence(surprise=-1.0), "hybrid") < 0.5
 
 
-def test_words_do_not_count_across_scripts() -> None:
+def test_across_scripts_shared_words_are_no_condition_but_tell() -> None:
     found = Evidence(3.0, same_script=False)
-    assert confidence(found, "hybrid") == confidence(replace(found, covered=1.0, strength=1.0), "hybrid")
+    assert confidence(found, "hybrid") > 0.5
     assert confidence(found, "hybrid") > confidence(Evidence(-2.0, same_script=False), "hybrid")
+    assert confidence(replace(found, covered=0.5), "hybrid") > confidence(found, "hybrid")
 
 
 @pytest.mark.parametrize("extreme", [1e9, -1e9])
@@ -226,14 +227,12 @@ def with_nearness(retriever: Retriever, nearness: Nearness) -> Retriever:
     return changed
 
 
-# Shares one common word with its passage.
-PARAPHRASE = "Отчего стеклянный клин даёт радугу?"
+SLOWED = "Какая величина показывает, насколько замедляется свет в веществе?"
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "dense", "keyword-then-dense"])
 def test_in_doubt_the_sentences_of_the_best_passage_decide(optics: Retriever, mode: Mode) -> None:
-    question = "Какая величина показывает, насколько замедляется свет в веществе?"
-    found = {near: with_nearness(optics, Nearness(near)).search(question, mode=mode) for near in (-0.5, 2.0)}
+    found = {near: with_nearness(optics, Nearness(near)).search(SLOWED, mode=mode) for near in (-0.5, 2.0)}
     assert found[-0.5].refused
     assert not found[2.0].refused
     assert [h.chunk for h in found[-0.5].hits] == [h.chunk for h in found[2.0].hits]
@@ -245,7 +244,7 @@ def test_sentences_are_asked_only_in_doubt_and_of_one_passage(optics: Retriever)
     retriever.search("Чему равен показатель преломления воды?")
     retriever.search("Кто выиграл чемпионат 1998 года?")
     assert nearness.asked == []
-    hits = retriever.search("Какая величина показывает, насколько замедляется свет в веществе?").hits
+    hits = retriever.search(SLOWED).hits
     assert nearness.asked == [passage_text(hits[0].chunk)]
 
 

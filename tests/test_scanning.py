@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
+import sys
 import unicodedata
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from rag.errors import SettingsError
-from rag.syncing.scanning import gone, is_noise, plan, scan
+from rag.syncing.scanning import gone, is_noise, on_disk, plan, scan
 from rag.types import Fingerprint
 
 
@@ -30,6 +34,57 @@ def test_names_are_nfc_whatever_the_disk_holds(tmp_path: Path) -> None:
     found = scan(tmp_path).files
     assert list(found) == ["й.md"]
     assert found["й.md"].real.name == name
+
+
+@pytest.mark.parametrize("folder", ["", "курс/", "йод/"])
+def test_of_two_names_that_differ_in_encoding_alone_one_is_taken_and_the_other_is_told(
+    tmp_path: Path, folder: str
+) -> None:
+    name = f"{folder}йод.md"
+    for form in ("NFC", "NFD"):
+        file = tmp_path / unicodedata.normalize(form, name)  # type: ignore[arg-type]
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(form)
+    scanned = scan(tmp_path)
+    assert list(scanned.files) == [name]
+    assert scanned.files[name].real == tmp_path / name
+    assert [f.file for f in scanned.unreadable] == [unicodedata.normalize("NFD", name)]
+    assert "Rename one of the two" in str(scanned.unreadable[0].error)
+
+
+def test_where_neither_of_two_names_is_nfc_the_same_one_is_taken_every_time(tmp_path: Path) -> None:
+    names = ["a\u0307\u0323.md", "a\u0323\u0307.md", "\u0227\u0323.md"]
+    for name in reversed(names):
+        (tmp_path / name).write_text(name)
+    scanned = scan(tmp_path)
+    assert [found.real.name for found in scanned.files.values()] == names[:1]
+    assert [f.file for f in scanned.unreadable] == names[1:]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems take no such name")
+def test_a_name_that_is_no_unicode_is_told_and_can_be_shown(tmp_path: Path) -> None:
+    os.mkfifo(os.fsencode(tmp_path) + b"/\xfe.md")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.md")).write_text("a")
+    scanned = scan(tmp_path)
+    assert scanned.files == {}
+    assert [f.file for f in scanned.unreadable] == ["\\udcff.md"]
+    assert "Rename it" in str(scanned.unreadable[0].error)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+def test_what_is_no_regular_file_is_passed_over(tmp_path: Path) -> None:
+    notes, other = tmp_path / "notes", tmp_path / "other"
+    notes.mkdir()
+    other.mkdir()
+    os.mkfifo(notes / "pipe.md")
+    os.mkfifo(other / "pipe")
+    (notes / "linked.md").symlink_to(other / "pipe")
+    (notes / "device.md").symlink_to(os.devnull)
+    (notes / "a.md").write_text("a")
+    with socket.socket(socket.AF_UNIX) as listening, contextlib.chdir(notes):
+        listening.bind("socket.md")
+    scanned = scan(notes)
+    assert (list(scanned.files), scanned.unreadable) == (["a.md"], ())
 
 
 @pytest.mark.parametrize("name", [".git", "~$отчёт.docx", "книга.pdf.part", "Thumbs.db", "._a.pdf", "a.md~"])
@@ -135,3 +190,15 @@ def test_an_unreadable_folder_is_told_even_to_root(tmp_path: Path, monkeypatch: 
     scanned = scan(tmp_path)
     assert "Permission denied" in str(scanned.unreadable[0].error)
     assert gone(scanned, before) == []
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_file_is_found_on_disk_however_its_name_is_encoded(tmp_path: Path, form: Literal["NFC", "NFD"]) -> None:
+    real = tmp_path / unicodedata.normalize(form, "клёточный") / unicodedata.normalize(form, "йод.md")
+    real.parent.mkdir()
+    real.write_text("йод", encoding="utf-8")
+    (path,) = scan(tmp_path).files
+    assert path == "клёточный/йод.md"
+    assert on_disk(tmp_path, path) == real
+    assert on_disk(tmp_path, "клёточный/нет.md") == real.parent / "нет.md"
+    assert on_disk(tmp_path, "нет/нет.md") == tmp_path / "нет" / "нет.md"

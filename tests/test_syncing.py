@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from rag.storage.catalog import Catalog
 from rag.storage.index import Index, IndexIdentity
 from rag.syncing.indexing import Indexer
 from rag.syncing.passes import Synchronizer
+from rag.syncing.scanning import known_as
 from rag.types import FileProgress, ParsedDocument, SyncResult
 from tests.fakes import MemoryStore, WordEmbedder
 
@@ -150,6 +152,35 @@ def test_every_bad_file_is_told_with_its_reason_and_the_good_ones_are_indexed(be
     assert (result.files, result.indexed) == (5, 1)
     assert sorted(f.file for f in result.failed) == ["broken.docx", "broken.pdf", "data.xyz", "empty.md"]
     assert all(len(str(f.error).split()) > 2 for f in result.failed)
+
+
+def test_a_file_named_like_another_is_told_and_indexed_once_it_is_renamed(bench: Bench) -> None:
+    bench.write("йод.md", "Свет преломляется.")
+    second = bench.write(unicodedata.normalize("NFD", "йод.md"), "Звук отражается.")
+    for _ in range(2):
+        result = bench.sync()
+        assert (result.files, [known_as(f.file) for f in result.failed]) == (1, ["йод.md"])
+        assert (bench.find("преломляется"), bench.find("отражается")) == (["йод.md"], [])
+    second.rename(bench.notes / "йод второй.md")
+    assert bench.sync().failed == ()
+    assert bench.find("отражается") == ["йод второй.md"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+@pytest.mark.timeout(60)
+def test_a_pipe_holds_up_nothing(bench: Bench) -> None:
+    bench.write("a.md", "Свет преломляется.")
+    os.mkfifo(bench.notes / "pipe.md")
+    result = bench.sync()
+    assert (result.files, result.indexed, result.failed) == (1, 1, ())
+
+
+def test_what_cannot_be_taken_in_is_known_before_the_first_pass(bench: Bench) -> None:
+    for form in ("NFC", "NFD"):
+        bench.write(unicodedata.normalize(form, "йод.md"), form)  # type: ignore[arg-type]
+    assert len(bench.synchronizer.unreadable) == 1
+    bench.notes.rename(bench.notes.with_name("away"))
+    assert bench.synchronizer.unreadable == ()
 
 
 def test_a_failed_file_is_not_tried_again_until_it_changes(bench: Bench) -> None:

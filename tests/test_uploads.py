@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,13 @@ def test_a_different_file_of_that_name_is_never_overwritten_silently(tmp_path: P
     assert (tmp_path / "a.md").read_bytes() == b"two"
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+@pytest.mark.timeout(60)
+def test_a_pipe_of_that_name_is_left_alone(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.md")
+    assert put(tmp_path, "a.md", b"text").state == "conflict"
+
+
 def test_a_file_over_the_limit_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(UploadError, match="larger than"):
         put(tmp_path, "a.md", b"x" * 1001)
@@ -107,3 +116,11 @@ def test_a_deleted_file_can_be_found_in_the_trash(tmp_path: Path) -> None:
 def test_deleting_a_missing_file_says_so(tmp_path: Path) -> None:
     with pytest.raises(UploadError, match="cannot be deleted"):
         throw_away(tmp_path, tmp_path / "data", "a.md")
+
+
+def test_a_file_whose_name_is_encoded_apart_can_be_thrown_away(tmp_path: Path) -> None:
+    notes, data = tmp_path / "notes", tmp_path / "data"
+    notes.mkdir()
+    (notes / unicodedata.normalize("NFD", "йод.md")).write_text("йод", encoding="utf-8")
+    throw_away(notes, data, "йод.md")
+    assert list(notes.iterdir()) == []

@@ -10,7 +10,7 @@ from rag.retrieval.cognates import cognate
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.spelling import best_reading, corrected, with_mended_words
 from rag.retrieval.stopwords import STOP_WORDS
-from rag.retrieval.words import Word, fold, is_cyrillic, words
+from rag.retrieval.words import Word, fold, is_cyrillic, words, written_in_cyrillic
 
 _QUOTED = re.compile(r"«([^«»]{2,200})»|“([^“”]{2,200})”|„([^„“”]{2,200})[“”]|\"([^\"]{2,200})\"")
 _LETTERS = re.compile(r"[^\W\d_]")
@@ -18,6 +18,8 @@ _LETTERS = re.compile(r"[^\W\d_]")
 # alphabet; a part of its weight stays on what was written, so that a passage is never thought to hold a word that the
 # question does not contain.
 _CORRECTION_WEIGHT = 0.7
+# A question's alphabet is foreign to a library that holds this share of words in it, of those in the other.
+_FEW_WORDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ def understand(question: str, index: KeywordIndex) -> Asked:
     """
     reading = best_reading(question, index)
     text = with_mended_words(reading, index)
+    foreign = _foreign(reading, index)
     found = words(text)
     names = _names(found, text)
     weights: dict[str, float] = {}
@@ -50,7 +53,7 @@ def understand(question: str, index: KeywordIndex) -> Asked:
         if fold(word.surface) in STOP_WORDS:
             continue
         for stem in word.stems:
-            better = corrected(stem, index) or cognate(stem, index) if len(word.stems) == 1 else None
+            better = _better(stem, index, foreign) if len(word.stems) == 1 else None
             kept = 1.0 if better is None else 1.0 - _CORRECTION_WEIGHT
             weights[stem] = weights.get(stem, 0.0) + kept
             if better is not None:
@@ -58,6 +61,18 @@ def understand(question: str, index: KeywordIndex) -> Asked:
             if position in names:
                 exact.add(better or stem)
     return Asked(reading, text, weights, frozenset(exact), _phrases(question))
+
+
+def _better(stem: str, index: KeywordIndex, foreign: bool) -> str | None:
+    """Return what to look up for a stem that the library does not hold. In a language of which the library holds a few
+    words only, what is missing is not misspelt."""
+    return (None if foreign else corrected(stem, index)) or cognate(stem, index)
+
+
+def _foreign(question: str, index: KeywordIndex) -> bool:
+    mine = written_in_cyrillic(question)
+    own, other = (sum(map(len, index.sounds(cyrillic))) for cyrillic in (mine, not mine))
+    return own < _FEW_WORDS * other
 
 
 def _phrases(question: str) -> tuple[str, ...]:

@@ -79,15 +79,15 @@ _ENOUGH_COHERENCE = 1.5
 # In the order of `terms`, as `bench/refusal.py --fit --step 2` prints them for English. Modes that embed share theirs:
 # the same witnesses judge whatever passage a mode puts first.
 _WEIGHTS: Mapping[str, tuple[float, ...]] = {
-    "keyword": (-4.9, 0.0, 3.5, 8.0, -1.89, 0.0, 0.0, 0.0),
-    "one script": (-4.46, 0.76, 3.1, 4.34, -6.4, 0.36, 0.0, 0.0),
-    "one script + words": (-6.81, 1.37, 2.11, 3.85, -6.42, 0.47, 3.91, 0.0),
-    "one script + words + sentences": (-9.64, 0.38, 1.99, 2.95, -4.64, 0.05, 2.18, 7.87),
-    "one script + sentences": (-8.4, 0.3, 2.55, 3.2, -4.45, 0.08, 0.0, 7.9),
-    "across scripts": (-1.45, 1.33, 0.0, 0.0, 0.0, 0.19, 0.0, 0.0),
-    "across scripts + words": (-6.02, 1.86, 0.0, 0.0, 0.0, 0.17, 7.08, 0.0),
-    "across scripts + words + sentences": (-7.42, 0.93, 0.0, 0.0, 0.0, 0.0, 5.61, 7.97),
-    "across scripts + sentences": (-3.68, 0.84, 0.0, 0.0, 0.0, 0.0, 0.0, 7.76),
+    "keyword": (-5.85, 0.0, 4.71, 7.41, -6.11, 0.0, 0.0, 0.0),
+    "one script": (-4.85, 0.79, 4.47, 4.59, -5.42, 0.07, 0.0, 0.0),
+    "one script + words": (-8.43, 1.01, 2.97, 3.82, -5.38, 0.28, 5.8, 0.0),
+    "one script + words + sentences": (-11.21, 0.18, 2.97, 3.04, -2.67, 0.06, 3.78, 7.67),
+    "one script + sentences": (-8.88, 0.35, 3.81, 3.5, -2.9, 0.0, 0.0, 7.76),
+    "across scripts": (-1.8, 1.33, 1.75, 5.12, -2.7, 0.32, 0.0, 0.0),
+    "across scripts + words": (-6.59, 1.76, 1.69, 4.93, -2.9, 0.2, 7.73, 0.0),
+    "across scripts + words + sentences": (-7.93, 0.84, 1.64, 4.71, -1.03, 0.0, 5.98, 7.78),
+    "across scripts + sentences": (-4.01, 0.88, 1.63, 5.22, -1.06, 0.0, 0.0, 7.54),
 }
 
 

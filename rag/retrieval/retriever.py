@@ -96,6 +96,7 @@ class Retriever:
     def warm_up(self) -> None:
         """Do ahead what the first question would wait for."""
         self._centring.means()
+        self._keywords.sounds(cyrillic=True)
         if self._late:
             self._late[0].scale()
 

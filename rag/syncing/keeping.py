@@ -53,7 +53,7 @@ class Keeper:
 
     @property
     def unreadable(self) -> tuple[SyncFailure, ...]:
-        """The folders that the last pass could not read."""
+        """The folders and files that could not be taken in."""
         return self._synchronizer.unreadable
 
     def start(self) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rag.errors import SettingsError
 from rag.storage.catalog import Catalog
 from rag.storage.index import Index
 from rag.syncing.indexing import Indexer, Progress, Stopped
@@ -40,7 +41,17 @@ class Synchronizer:
         self._excluded = excluded
         self._running = threading.Lock()
         self.work = Work()
-        self.unreadable: tuple[SyncFailure, ...] = ()
+        self._unreadable: tuple[SyncFailure, ...] | None = None
+
+    @property
+    def unreadable(self) -> tuple[SyncFailure, ...]:
+        """What the last pass could not take in; before the first one, what a look at the folder tells."""
+        if self._unreadable is not None:
+            return self._unreadable
+        try:
+            return scan(self._notes, self._excluded).unreadable
+        except SettingsError:
+            return ()
 
     def run(
         self,
@@ -64,8 +75,9 @@ class Synchronizer:
     def preview(self, catalog: Catalog | None) -> None:
         """Tell which files wait for the first pass, while the model still loads."""
         known = catalog.fingerprints() if catalog else {}
-        waiting = sorted(scan(self._notes, self._excluded).files.keys() - known.keys())
-        self.work = Work(tuple(waiting))
+        scanned = scan(self._notes, self._excluded)
+        self._unreadable = scanned.unreadable
+        self.work = Work(tuple(sorted(scanned.files.keys() - known.keys())))
 
     def remove_gone(self, index: Index) -> None:
         """Remove deleted files at once, while a pass may be busy with another file.
@@ -82,7 +94,7 @@ class Synchronizer:
     def _run(self, indexer: Indexer, progress: Progress, settle: float, interrupted: Callable[[], bool]) -> Pass:
         start = time.monotonic()
         scanned = scan(self._notes, self._excluded)
-        self.unreadable = scanned.unreadable
+        self._unreadable = scanned.unreadable
         growing = _young(scanned, settle)
         todo = plan(scanned, indexer.index.catalog.fingerprints(), growing)
         self._apply_removals(indexer, todo)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import unicodedata
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -31,7 +32,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The folder's files by relative path (NFC, "/"), and the folders that could not be read."""
+    """The folder's files by relative path (NFC, "/"), and the folders and files that cannot be taken in."""
 
     files: Mapping[str, Found]
     unreadable: tuple[SyncFailure, ...]
@@ -55,12 +56,8 @@ def is_noise(name: str) -> bool:
     return folded.startswith(_NOISE_PREFIXES) or folded.endswith(_NOISE_SUFFIXES) or folded in _NOISE_NAMES
 
 
-def scan(notes: Path, excluded: Path | None = None) -> Scan:
-    """List the notes folder, without following linked folders. `excluded` (the data folder) is passed over.
-
-    Raises `SettingsError` where the notes folder itself is missing or unreadable, so that a drive that is not
-    plugged in is never taken for a folder that has been emptied.
-    """
+def check_folder(notes: Path) -> None:
+    """Raise `SettingsError` where the notes folder itself is missing or unreadable."""
     try:
         next(notes.iterdir(), None)
     except FileNotFoundError as error:
@@ -78,24 +75,41 @@ def scan(notes: Path, excluded: Path | None = None) -> Scan:
                 reason=error.strerror or str(error),
             )
         ) from error
+
+
+def scan(notes: Path, excluded: Path | None = None) -> Scan:
+    """List the notes folder, without following linked folders. `excluded` (the data folder) is passed over.
+
+    Of two files whose paths differ only in how their letters are encoded, one is listed: that whose names are NFC,
+    else the first by name. The other is told among the unreadable, under its path as it is on disk.
+    Raises `SettingsError` where the notes folder itself is missing or unreadable, so that a drive that is not
+    plugged in is never taken for a folder that has been emptied.
+    """
+    check_folder(notes)
     files: dict[str, Found] = {}
     unreadable: list[SyncFailure] = []
 
-    def denied(error: OSError) -> None:
-        unreadable.append(SyncFailure(relative(notes, Path(error.filename)), _unreadable(error)))
+    def refuse(path: str, reason: Message) -> None:
+        unreadable.append(SyncFailure(_printable(path), reason))
 
-    for folder, names, entries in os.walk(notes, onerror=denied):
-        names[:] = sorted(n for n in names if not is_noise(n) and Path(folder, n) != excluded)
-        for name in sorted(e for e in entries if not is_noise(e)):
-            real = Path(folder, name)
-            try:
-                stat = real.stat()
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                unreadable.append(SyncFailure(relative(notes, real), _unreadable(error)))
-                continue
-            files[relative(notes, real)] = Found(real, stat.st_size, stat.st_mtime_ns)
+    def denied(error: OSError) -> None:
+        refuse(relative(notes, Path(error.filename)), _unreadable(error))
+
+    for real in _walk(notes, excluded, denied):
+        path = relative(notes, real)
+        try:
+            found = _found(real)
+        except OSError as error:
+            refuse(path, _unreadable(error))
+            continue
+        if found is None:
+            continue
+        if path != _printable(path):
+            refuse(path, msg("Its name, or its folder's, is not valid Unicode. Rename it."))
+        elif path in files:
+            refuse(real.relative_to(notes).as_posix(), _same_name())
+        else:
+            files[path] = found
     return Scan(files, tuple(unreadable))
 
 
@@ -132,7 +146,53 @@ def gone(scanned: Scan, known: Iterable[str]) -> list[str]:
 
 def relative(notes: Path, real: Path) -> str:
     """Return the path under which a file is known: relative to the notes folder, "/", NFC."""
-    return unicodedata.normalize("NFC", real.relative_to(notes).as_posix())
+    return known_as(real.relative_to(notes).as_posix())
+
+
+def known_as(path: str) -> str:
+    """Return a relative path, however its letters are encoded, in the form in which files are known: NFC."""
+    return unicodedata.normalize("NFC", path)
+
+
+def on_disk(notes: Path, path: str) -> Path:
+    """Return where the file that is known under this path lies, however the letters of its names are encoded there."""
+    here = notes
+    for part in path.split("/"):
+        here = here / part if (here / part).exists() else _alike(here, part)
+    return here
+
+
+def _alike(folder: Path, name: str) -> Path:
+    try:
+        return next((entry for entry in sorted(folder.iterdir()) if known_as(entry.name) == name), folder / name)
+    except OSError:
+        return folder / name
+
+
+def _walk(notes: Path, excluded: Path | None, denied: Callable[[OSError], None]) -> Iterator[Path]:
+    """Yield what lies in the folders, in a fixed order."""
+    for folder, names, entries in os.walk(notes, onerror=denied):
+        names[:] = sorted((n for n in names if not is_noise(n) and Path(folder, n) != excluded), key=_nfc_first)
+        yield from (Path(folder, name) for name in sorted(entries, key=_nfc_first) if not is_noise(name))
+
+
+def _nfc_first(name: str) -> tuple[bool, str]:
+    # The path by which a file is known then leads to it on disk, whatever other file is named alike.
+    return known_as(name) != name, name
+
+
+def _found(real: Path) -> Found | None:
+    """Return what a file is; `None` for what holds no note: a broken link, or a pipe, which nobody may ever fill."""
+    try:
+        told = real.stat()
+    except FileNotFoundError:
+        return None
+    return Found(real, told.st_size, told.st_mtime_ns) if stat.S_ISREG(told.st_mode) else None
+
+
+def _printable(path: str) -> str:
+    """Return a path that can be shown and stored: what is not valid Unicode in it is written out."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _digest(found: Found) -> str:
@@ -151,3 +211,10 @@ def _sha256(file: Path, size: int, mtime_ns: int) -> str:
 
 def _unreadable(error: OSError) -> Message:
     return msg("Cannot be read: {reason}. Check its permissions.", reason=error.strerror or str(error))
+
+
+def _same_name() -> Message:
+    return msg(
+        "Another file has the same name, but for how its letters are encoded. Rename one of the two, or its folder; "
+        "until then only the other one is searched."
+    )

@@ -16,7 +16,7 @@ from typing import BinaryIO, Literal
 
 from rag.errors import UploadError
 from rag.messages import msg
-from rag.syncing.scanning import is_noise, relative
+from rag.syncing.scanning import is_noise, on_disk, relative
 
 _FORBIDDEN = re.compile(r'[<>:"|?*\x00-\x1f\x7f]')
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
@@ -102,7 +102,7 @@ def _safe_part(part: str) -> str:
 
 
 def _inside(notes: Path, path: str) -> Path:
-    target = notes / path
+    target = on_disk(notes, path)
     if not target.parent.resolve().is_relative_to(notes.resolve()):
         raise UploadError(msg("“{name}” would lie outside the notes folder.", name=path))
     return target
@@ -138,7 +138,7 @@ def _settle(draft: Path, target: Path, digest: str, replace: bool) -> UploadStat
     if not target.exists():
         draft.rename(target)
         return "added"
-    if target.is_dir():
+    if not target.is_file():
         return "conflict"
     with target.open("rb") as stream:
         if hashlib.file_digest(stream, "sha256").hexdigest() == digest:
