@@ -45,7 +45,7 @@ COMPARED: Mapping[str, tuple[int, ...]] = {
     " + sentences": (7,),
 }
 LACKING = 4
-RIDGE = 3.0
+RIDGE = 1.0
 NEAR_MISSES = Path(__file__).parent / "near_misses.jsonl"
 
 

@@ -156,7 +156,7 @@ def test_across_scripts_shared_words_are_no_condition_but_tell() -> None:
     found = Evidence(3.0, same_script=False)
     assert confidence(found, "hybrid") > 0.5
     assert confidence(found, "hybrid") > confidence(Evidence(-2.0, same_script=False), "hybrid")
-    assert confidence(replace(found, covered=0.5), "hybrid") > confidence(found, "hybrid")
+    assert confidence(replace(found, strength=0.5), "hybrid") > confidence(found, "hybrid")
 
 
 @pytest.mark.parametrize("extreme", [1e9, -1e9])
@@ -193,6 +193,19 @@ def test_a_name_that_no_passage_holds_lowers_the_confidence(optics: Retriever) -
     assert named is not None
     assert plain.lacking == 0
     assert named.lacking > 0
+
+
+def test_of_a_few_bare_words_each_that_is_nowhere_is_lacking(optics: Retriever) -> None:
+    def lacking(question: str) -> float:
+        seen = optics.evidence(question)
+        assert seen is not None
+        return seen.lacking
+
+    assert lacking("преломление алмаза") > 0.5
+    assert lacking("преломление воды") == 0
+    assert lacking("приломление воды") == 0
+    assert lacking("Как зависит преломление от алмаза?") == 0
+    assert lacking("от чего зависит преломление алмаза") == 0
 
 
 def test_passages_that_speak_of_one_thing_are_coherent_and_scattered_ones_are_not() -> None:

@@ -18,6 +18,7 @@ _LETTERS = re.compile(r"[^\W\d_]")
 # alphabet; a part of its weight stays on what was written, so that a passage is never thought to hold a word that the
 # question does not contain.
 _CORRECTION_WEIGHT = 0.7
+_BARE = (2, 3)  # words
 # A question's alphabet is foreign to a library that holds this share of words in it, of those in the other.
 _FEW_WORDS = 0.25
 
@@ -26,13 +27,14 @@ _FEW_WORDS = 0.25
 class Asked:
     """`weights` are those of the stems; `exact` are the stems of names, numbers, codes and quoted words, which mean
     just themselves; `phrases` are folded. `text` is what the question is read as, `mended` the same with single words
-    mended as well."""
+    mended as well. `bare`: nothing but two or three words are given, a thing and what of it."""
 
     text: str
     mended: str
     weights: dict[str, float] = field(default_factory=dict)
     exact: frozenset[str] = frozenset()
     phrases: tuple[str, ...] = ()
+    bare: bool = False
 
 
 def understand(question: str, index: KeywordIndex) -> Asked:
@@ -60,7 +62,12 @@ def understand(question: str, index: KeywordIndex) -> Asked:
                 weights[better] = weights.get(better, 0.0) + _CORRECTION_WEIGHT
             if position in names:
                 exact.add(better or stem)
-    return Asked(reading, text, weights, frozenset(exact), _phrases(question))
+    return Asked(reading, text, weights, frozenset(exact), _phrases(question), _is_bare(found, text))
+
+
+def _is_bare(found: Sequence[Word], text: str) -> bool:
+    said = not any(fold(word.surface) in STOP_WORDS for word in found)
+    return said and len(found) in _BARE and "?" not in text
 
 
 def _better(stem: str, index: KeywordIndex, foreign: bool) -> str | None:

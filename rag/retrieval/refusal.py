@@ -54,12 +54,12 @@ class Evidence:
     """What speaks for the best passage. `surprise`: how far its cosine lies above what the best of so many passages
     reaches by chance, in deviations; `covered`: the share of the question's rare words in it; `strength`: its BM25
     score over the question's weight; `lacking`: the share of the question's weight in names, numbers and codes that
-    none of the three best passages holds; `coherence`: how much more alike the best passages are than any two of the
-    library, in deviations; `closeness`: how close its words come to the question's, 0 for a foreign passage, about 1
-    for one that answers, `None` where words are not compared; `nearness`: how near its nearest sentence comes, on the
-    same scale, `None` where sentences were not asked. Where question and passage are not written in the same script,
-    hardly a word can be shared, and other weights judge. `unknown_figure`: the question names a number or a code that
-    stands nowhere in the library."""
+    none of the three best passages holds (of two or three bare words, in those that no passage holds); `coherence`: how
+    much more alike the best passages are than any two of the library, in deviations; `closeness`: how close its words
+    come to the question's, 0 for a foreign passage, about 1 for one that answers, `None` where words are not compared;
+    `nearness`: how near its nearest sentence comes, on the same scale, `None` where sentences were not asked. Where
+    question and passage are not written in the same script, hardly a word can be shared, and other weights judge.
+    `unknown_figure`: the question names a number or a code that stands nowhere in the library."""
 
     surprise: float = 0.0
     covered: float = 0.0
@@ -76,18 +76,18 @@ class Evidence:
 _ENOUGH_SURPRISE = 0.75
 _ENOUGH_COHERENCE = 1.5
 
-# In the order of `terms`, as `bench/refusal.py --fit --step 2` prints them for English. Modes that embed share theirs:
+# In the order of `terms`, as `bench/refusal.py --fit` prints them for English. Modes that embed share theirs:
 # the same witnesses judge whatever passage a mode puts first.
 _WEIGHTS: Mapping[str, tuple[float, ...]] = {
-    "keyword": (-5.85, 0.0, 4.71, 7.41, -6.11, 0.0, 0.0, 0.0),
-    "one script": (-4.85, 0.79, 4.47, 4.59, -5.42, 0.07, 0.0, 0.0),
-    "one script + words": (-8.43, 1.01, 2.97, 3.82, -5.38, 0.28, 5.8, 0.0),
-    "one script + words + sentences": (-11.21, 0.18, 2.97, 3.04, -2.67, 0.06, 3.78, 7.67),
-    "one script + sentences": (-8.88, 0.35, 3.81, 3.5, -2.9, 0.0, 0.0, 7.76),
-    "across scripts": (-1.8, 1.33, 1.75, 5.12, -2.7, 0.32, 0.0, 0.0),
-    "across scripts + words": (-6.59, 1.76, 1.69, 4.93, -2.9, 0.2, 7.73, 0.0),
-    "across scripts + words + sentences": (-7.93, 0.84, 1.64, 4.71, -1.03, 0.0, 5.98, 7.78),
-    "across scripts + sentences": (-4.01, 0.88, 1.63, 5.22, -1.06, 0.0, 0.0, 7.54),
+    "keyword": (-6.02, 0.0, 0.0, 11.61, -6.06, 0.0, 0.0, 0.0),
+    "one script": (-5.16, 0.99, 2.03, 6.22, -6.81, 0.23, 0.0, 0.0),
+    "one script + words": (-8.5, 1.31, 0.0, 6.27, -6.72, 0.51, 5.44, 0.0),
+    "one script + words + sentences": (-13.06, 0.0, 0.84, 5.07, -3.4, 0.0, 2.61, 11.87),
+    "one script + sentences": (-11.43, 0.23, 1.95, 5.08, -3.36, 0.0, 0.0, 11.63),
+    "across scripts": (-2.22, 1.56, 0.0, 5.95, -2.39, 0.48, 0.0, 0.0),
+    "across scripts + words": (-8.13, 1.74, 0.0, 7.22, -2.71, 0.4, 9.4, 0.0),
+    "across scripts + words + sentences": (-9.56, 0.78, 0.0, 6.17, -1.03, 0.0, 7.39, 9.16),
+    "across scripts + sentences": (-4.76, 1.04, 0.0, 5.65, -0.83, 0.0, 0.0, 9.0),
 }
 
 

@@ -252,7 +252,10 @@ class Retriever:
 
     def _lacking(self, asked: Asked, ids: Sequence[str]) -> float:
         rarity = self._keywords.rarity(asked.weights)
-        missing = [s for s in sorted(asked.exact & asked.weights.keys()) if not self._keywords.judge({s: 1.0}, ids)]
+        named = asked.exact & asked.weights.keys()
+        if asked.bare:  # each of so few words names what is asked for; one that was mended weighs less than 1
+            named |= {s for s, weight in asked.weights.items() if weight >= 1 and not self._keywords.frequency(s)}
+        missing = [s for s in sorted(named) if not self._keywords.judge({s: 1.0}, ids)]
         total = math.fsum(rarity[stem] * weight for stem, weight in asked.weights.items())
         return math.fsum(rarity[stem] for stem in missing) / total if total else 0.0
 
