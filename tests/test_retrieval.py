@@ -14,7 +14,7 @@ from fakes import MemoryStore, WordEmbedder
 from rag.chunking import keyword_text
 from rag.retrieval import Retriever
 from rag.retrieval.asking import understand
-from rag.retrieval.exact import PHRASE_LIFT, lifted
+from rag.retrieval.exact import PHRASE_LIFT, lifted, names_unknown_figure
 from rag.retrieval.fusion import Candidate
 from rag.retrieval.keywords import KeywordIndex
 from rag.retrieval.questions import sub_questions, without_instructions
@@ -417,6 +417,34 @@ def test_a_figure_that_stands_nowhere_is_no_answer(mode: Mode) -> None:
         result = notes.ask(question, mode=mode)
         assert result.refused, question
         assert result.hits
+
+
+@pytest.mark.parametrize(
+    ("question", "unknown"),
+    [
+        ("курс CS-101", False),
+        ("курс CS-102", True),
+        ("курс CS101", False),
+        ("RAID5", False),
+        ("RAID 5", False),
+        ("RAID-6", True),
+        ("Прибыль FY2021", False),
+        ("Прибыль FY2024", True),
+        ("Что было в 2021 году?", False),
+        ("Что было в 2024 году?", True),
+        ("Что было в 1998-м?", True),
+        ("12000 бросков", False),
+        ("12 000 бросков", False),
+        ("Сколько будет 3,14 на 999?", False),
+        ("p99 и x2", True),
+        ("H2O", True),
+        ("", False),
+    ],
+)
+def test_years_and_codes_that_stand_nowhere_are_told(question: str, unknown: bool) -> None:
+    index = KeywordIndex()
+    index.replace("a.md", [("a", tokens("Курс CS-101. RAID 5 хранит чётность. Прибыль за 2021 год."))])
+    assert names_unknown_figure(question, index) is unknown
 
 
 def test_the_confidence_is_that_of_the_library_as_it_is() -> None:

@@ -10,11 +10,14 @@ from dataclasses import replace
 from rag.retrieval.asking import Asked
 from rag.retrieval.fusion import Candidate, in_order
 from rag.retrieval.keywords import KeywordIndex
-from rag.retrieval.words import fold
+from rag.retrieval.words import fold, tokens
 from rag.types import Chunk
 
 EXACT_LIFT = 0.2
 PHRASE_LIFT = 0.5
+_PART = re.compile(r"[^\W\d_]+|\d+")
+# A year, or letters and digits in one word or with a hyphen between.
+_FIGURE = re.compile(r"(?<![\w.,/-])(?:(?:1\d|20)\d\d(?![\w]|[.,]\d)|[^\W\d_]+-?\d[\w-]*\w|[^\W\d_]{2,}-?\d(?!\w))")
 # Rare: in at most this share of the passages, or in this many.
 _RARE_SHARE = 0.01
 _RARE_COUNT = 3
@@ -36,6 +39,24 @@ def lifted(
         phrases = sum(_holds(text, phrase) for phrase in asked.phrases)
         gains[candidate.chunk_id] = gains.get(candidate.chunk_id, 0.0) + PHRASE_LIFT * phrases
     return in_order([replace(c, score=c.score + gains[c.chunk_id]) for c in candidates])
+
+
+def names_unknown_figure(question: str, index: KeywordIndex) -> bool:
+    """Tell whether the question names a year or a code ("CS-102", "FY2024") that stands nowhere in the library,
+    neither whole nor in parts ("RAID5" as "RAID 5"). Other numbers are written in too many ways to tell."""
+    return any(not _is_known(figure, index) for figure in _FIGURE.findall(question))
+
+
+def _is_known(figure: str, index: KeywordIndex) -> bool:
+    return all(_stands(tokens(word), index) or _stands_in_parts(word, index) for word in figure.split("-"))
+
+
+def _stands(stems: list[str], index: KeywordIndex) -> bool:
+    return any(map(index.frequency, stems))
+
+
+def _stands_in_parts(word: str, index: KeywordIndex) -> bool:
+    return all(_stands(tokens(part), index) for part in _PART.findall(word))
 
 
 def _holds(text: str, phrase: str) -> bool:

@@ -59,7 +59,7 @@ class Evidence:
     come to the question's, 0 for a foreign passage, about 1 for one that answers, `None` where words are not compared;
     `nearness`: how near its nearest sentence comes, on the same scale, `None` where sentences were not asked. Where
     question and passage are not written in the same script, hardly a word can be shared, and other weights judge.
-    `unknown_figure`: the question names a number or a code that stands nowhere in the library."""
+    `unknown_figure`: the question names a year or a code that stands nowhere in the library."""
 
     surprise: float = 0.0
     covered: float = 0.0

@@ -11,7 +11,7 @@ from rag.protocols import ChunkStore, Embedder, Reranker, Vectors
 from rag.retrieval.asking import Asked, understand
 from rag.retrieval.centring import Centring
 from rag.retrieval.diversity import distinct, merged, spread
-from rag.retrieval.exact import lifted
+from rag.retrieval.exact import lifted, names_unknown_figure
 from rag.retrieval.freshness import later_first
 from rag.retrieval.fusion import IDF_SCALE, Candidate, Found, fuse, in_order
 from rag.retrieval.keywords import KeywordIndex
@@ -242,13 +242,9 @@ class Retriever:
             strength=strength,
             closeness=first.closeness,
             lacking=self._lacking(asked, ids[:_NAMES_IN]),
-            unknown_figure=self._asks_of_unknown_figure(asked),
+            unknown_figure=names_unknown_figure(asked.text, self._keywords),
             same_script=same_script,
         )
-
-    def _asks_of_unknown_figure(self, asked: Asked) -> bool:
-        figures = [w.stems for w in words(asked.text) if len(w.surface) > 2 and any(c.isdigit() for c in w.surface)]
-        return any(not any(self._keywords.frequency(stem) for stem in stems) for stems in figures)
 
     def _lacking(self, asked: Asked, ids: Sequence[str]) -> float:
         rarity = self._keywords.rarity(asked.weights)
