@@ -18,7 +18,8 @@ PHRASE_LIFT = 0.5
 _PART = re.compile(r"[^\W\d_]+|\d+")
 # A year, or letters and digits in one word or with a hyphen between; "FY21" names the year 2021.
 _FIGURE = re.compile(
-    r"(?<![\w.,/-])(?![fF][yY]\d\d(?!\d))(?:(?:1\d|20)\d\d(?![\w]|[.,]\d)|[^\W\d_]+-?\d[\w-]*\w|[^\W\d_]{2,}-?\d(?!\w))"
+    r"(?<![\w.,/-])(?![fF][yY]\d\d(?!\d))"
+    r"(?:(?:1\d|20)\d\d(?!\w|[.,]\d)|[^\W\d_]+-?\d[\w-]*\w|[^\W\d_]{2,}-?\d(?!\w))"
 )
 # Rare: in at most this share of the passages, or in this many.
 _RARE_SHARE = 0.01
