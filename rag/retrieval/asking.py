@@ -46,7 +46,6 @@ def understand(question: str, index: KeywordIndex) -> Asked:
     """
     reading = best_reading(question, index)
     text = with_mended_words(reading, index)
-    foreign = _foreign(reading, index)
     found = words(text)
     names = _names(found, text)
     weights: dict[str, float] = {}
@@ -55,7 +54,7 @@ def understand(question: str, index: KeywordIndex) -> Asked:
         if fold(word.surface) in STOP_WORDS:
             continue
         for stem in word.stems:
-            better = _better(stem, index, foreign) if len(word.stems) == 1 else None
+            better = _better(stem, reading, index) if len(word.stems) == 1 else None
             kept = 1.0 if better is None else 1.0 - _CORRECTION_WEIGHT
             weights[stem] = weights.get(stem, 0.0) + kept
             if better is not None:
@@ -70,10 +69,12 @@ def _is_bare(found: Sequence[Word], text: str) -> bool:
     return said and len(found) in _BARE and "?" not in text
 
 
-def _better(stem: str, index: KeywordIndex, foreign: bool) -> str | None:
+def _better(stem: str, question: str, index: KeywordIndex) -> str | None:
     """Return what to look up for a stem that the library does not hold. In a language of which the library holds a few
     words only, what is missing is not misspelt."""
-    return (None if foreign else corrected(stem, index)) or cognate(stem, index)
+    if index.frequency(stem):
+        return None
+    return (None if _foreign(question, index) else corrected(stem, index)) or cognate(stem, index)
 
 
 def _foreign(question: str, index: KeywordIndex) -> bool:
