@@ -80,7 +80,10 @@ def _ask(options: argparse.Namespace) -> Result:
 
 def _with_gaps(document: dict[str, Any], library: Library, options: argparse.Namespace) -> dict[str, Any]:
     """Tell with the hits why there may be none. JSON keeps stdout to itself, so a person is told on stderr."""
-    gaps = _gaps(library, _filters(options))
+    filters = _filters(options)
+    if document["hits"] and not (filters.files or filters.folders):
+        return document
+    gaps = _gaps(library, filters)
     if options.json:
         _write("".join(f"{gap}\n" for gap in gaps), sys.stderr)
     return {**document, "warnings": [*document["warnings"], *gaps]}
